@@ -1,0 +1,204 @@
+// Package conformance is the vocabulary of a conformance suite, for any
+// specification: scenarios that are Ginkgo specs labelled with clauses, a
+// ledger of soft per-clause assertions, and the way from findings to verdicts.
+//
+// Guarantees: a verdict rests only on findings that a labelled scenario
+// recorded; a scenario that could not go on leaves the clauses it had not
+// judged "not exercised" with the reason; trouble in the suite is an error and
+// never a verdict on the subject.
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pugcheck/pugcheck/harness/report"
+)
+
+// Scenario is one behaviour that is provoked and judged. Its ID is a path,
+// "section/name", with "@variant" behind it where the same story is told over
+// another transport; the same string selects it, labels it in reports and
+// repeats it.
+type Scenario struct {
+	ID      string
+	Title   string        // one line: the story
+	Clauses []string      // every clause it can give a verdict on
+	Needs   []string      // capabilities of the subject without which it cannot be run
+	Limit   time.Duration // 0 = DefaultLimit; a scenario that outlives it is the suite's trouble
+	Serial  bool          // measures time: nothing else should run beside it
+	Where   string        // file:line of the declaration
+	Body    func(ctx context.Context, t *T)
+}
+
+// DefaultLimit bounds a scenario whose waits all have limits of their own.
+const DefaultLimit = 2 * time.Minute
+
+// Section is the part of the ID before the first slash.
+func (s Scenario) Section() string {
+	sec, _, _ := strings.Cut(s.ID, "/")
+	return sec
+}
+
+// T is what a scenario's body works with: the ledger, its own random source,
+// and places to put evidence.
+type T struct {
+	*Ledger
+	ID   string
+	Seed uint64
+	Rand *rand.Rand // the same sequence for the same seed and scenario
+
+	mu       sync.Mutex
+	blocks   []report.Block
+	tracers  []func() []report.Block
+	waited   time.Duration
+	cleanups []func()
+}
+
+func newT(id string, seed uint64, ledger *Ledger) *T {
+	h := fnv.New64a()
+	h.Write([]byte(id))
+	return &T{Ledger: ledger, ID: id, Seed: seed, Rand: rand.New(rand.NewPCG(seed, h.Sum64()))}
+}
+
+// Evidence keeps a piece of text that explains what happened. It is shown when
+// a verdict of the scenario is not a pass.
+func (t *T) Evidence(title, text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.blocks = append(t.blocks, report.Block{Title: title, Text: text})
+}
+
+// Trace registers a source of evidence that is asked only at the end, and only
+// when a verdict is not a pass.
+func (t *T) Trace(f func() []report.Block) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.tracers = append(t.tracers, f)
+}
+
+// Waited adds time that was spent waiting for the subject.
+func (t *T) Waited(d time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.waited += d
+}
+
+// Cleanup runs f when the scenario is over, last registered first.
+func (t *T) Cleanup(f func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.cleanups = append(t.cleanups, f)
+}
+
+// stopped is the panic value of Stop.
+type stopped struct{ reason string }
+
+// Trouble is the panic value that says: the suite or its environment broke.
+type trouble struct{ err error }
+
+// Stop ends the scenario: the subject did not go along, so what has not been
+// judged stays not exercised, for the given reason.
+func (t *T) Stop(reason string, args ...any) {
+	panic(stopped{fmt.Sprintf(reason, args...)})
+}
+
+// Trouble ends the scenario with the verdict error for all that was not judged.
+func (t *T) Trouble(err error) { panic(trouble{err}) }
+
+// Must is Trouble where err is not nil.
+func (t *T) Must(err error) {
+	if err != nil {
+		panic(trouble{err})
+	}
+}
+
+// Outcome is a finished scenario, as a worker hands it on.
+type Outcome struct {
+	ID       string         `json:"id"`
+	Outcome  string         `json:"outcome"` // as report.Scenario.Outcome
+	Reason   string         `json:"reason,omitempty"`
+	Findings []Finding      `json:"findings"`
+	Started  time.Time      `json:"started"`
+	Timing   report.Timing  `json:"timing"`
+	Trace    []report.Block `json:"trace,omitempty"`
+}
+
+// execute runs one scenario to its outcome. It never panics.
+func execute(ctx context.Context, s Scenario, seed uint64, severity Severity, always []string) Outcome {
+	start := time.Now()
+	ledger := NewLedger(severity, append(append([]string{}, s.Clauses...), always...))
+	t := newT(s.ID, seed, ledger)
+	out := Outcome{ID: s.ID, Outcome: "completed", Started: start}
+	guarded := func(f func()) {
+		defer func() {
+			switch p := recover().(type) {
+			case nil:
+			case stopped:
+				out.Outcome, out.Reason = "stopped", p.reason
+			case trouble:
+				out.Outcome, out.Reason = "error", p.err.Error()
+			default:
+				buf := make([]byte, 8<<10)
+				out.Outcome, out.Reason = "error", fmt.Sprintf("panic: %v\n%s", p, buf[:runtime.Stack(buf, false)])
+			}
+		}()
+		f()
+	}
+	guarded(func() { s.Body(ctx, t) })
+	for i := len(t.cleanups) - 1; i >= 0; i-- {
+		guarded(t.cleanups[i])
+	}
+	if ctx.Err() != nil && out.Outcome == "stopped" {
+		out.Outcome, out.Reason = "error", "the scenario's own time limit ended or the run was interrupted: "+out.Reason
+	}
+	for _, id := range s.Clauses {
+		if ledger.Judged(id) {
+			continue
+		}
+		v, reason := report.NotExercised, out.Reason
+		if out.Outcome == "error" {
+			v = report.Error
+		} else if reason == "" {
+			reason = "the scenario saw nothing that decides it"
+		}
+		if !hasReason(ledger, id) || v == report.Error {
+			ledger.record(Finding{Clause: id, Verdict: v, Seen: reason, Where: s.Where})
+		}
+	}
+	out.Findings = ledger.Findings()
+	if out.Outcome != "completed" || len(ledger.Worst(report.Fail, report.Warn, report.Error, report.NotExercised)) > 0 {
+		for _, f := range t.tracers {
+			guardedTrace(f, &t.blocks)
+		}
+		out.Trace = t.blocks
+	}
+	total := time.Since(start)
+	out.Timing = report.Timing{TotalMS: ms(total), SubjectMS: ms(t.waited), HarnessMS: max(0, ms(total-t.waited))}
+	return out
+}
+
+func guardedTrace(f func() []report.Block, blocks *[]report.Block) {
+	defer func() {
+		if p := recover(); p != nil {
+			*blocks = append(*blocks, report.Block{Title: "trace", Text: fmt.Sprint("could not be made: ", p)})
+		}
+	}()
+	*blocks = append(*blocks, f()...)
+}
+
+func hasReason(l *Ledger, clause string) bool {
+	for _, f := range l.Findings() {
+		if f.Clause == clause {
+			return true
+		}
+	}
+	return false
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -1,0 +1,145 @@
+// Package report holds the one result model that every rendering is made from,
+// and the renderings. It knows verdicts, clauses and scenarios by name only; what
+// they demand comes in as text.
+package report
+
+import "time"
+
+// Schema names the version of the JSON form of Result.
+const Schema = "pugcheck.results/v1"
+
+// Verdict is what the evidence says about one clause.
+type Verdict string
+
+// The verdicts. Only Fail (and Warn under strict rules) speaks against the subject.
+const (
+	Pass         Verdict = "pass"          // exercised, decisive evidence, no violation
+	Fail         Verdict = "fail"          // a stated or derived requirement was violated
+	Warn         Verdict = "warn"          // a recommendation or an assumed reading was violated
+	NotExercised Verdict = "not-exercised" // nothing decisive happened; the reason says why
+	Untestable   Verdict = "untestable"    // no black-box observation can decide it
+	Error        Verdict = "error"         // the suite or its environment broke
+	NotJudged    Verdict = "not-judged"    // no scenario covers it
+)
+
+// Result is one run of a suite against one subject.
+type Result struct {
+	Schema     string            `json:"schema"`
+	Suite      string            `json:"suite"`
+	Subject    Subject           `json:"subject"`
+	Profile    Profile           `json:"profile"`
+	Seed       uint64            `json:"seed"`
+	Versions   map[string]string `json:"versions"`
+	Selection  []string          `json:"selection"` // selectors as given; empty = everything
+	Started    time.Time         `json:"started"`
+	DurationMS float64           `json:"duration_ms"`
+	Complete   bool              `json:"complete"`
+	Incomplete string            `json:"incomplete,omitempty"` // why not everything selected was run
+	Clauses    []Clause          `json:"clauses"`              // catalogue order
+	Scenarios  []Scenario        `json:"scenarios"`            // order of the suite
+	Summary    Summary           `json:"summary"`
+}
+
+// Subject says what was judged.
+type Subject struct {
+	Name    string   `json:"name"`    // what the user typed, for people
+	Command []string `json:"command"` // argv prefix; empty for a service
+	BuiltIn bool     `json:"built_in,omitempty"`
+}
+
+// Profile says under which assumptions it was judged.
+type Profile struct {
+	File    string   `json:"file,omitempty"`
+	Strict  bool     `json:"strict"`
+	Without []string `json:"without"` // capabilities the user took out
+}
+
+// Clause is the verdict on one clause with the evidence for it.
+type Clause struct {
+	ID          string     `json:"id"`
+	Section     string     `json:"section"`
+	Level       string     `json:"level"`
+	Basis       string     `json:"basis"`
+	Verdict     Verdict    `json:"verdict"`
+	Requirement string     `json:"requirement"`
+	Reason      string     `json:"reason,omitempty"` // for verdicts other than pass, fail and warn
+	Readings    []string   `json:"readings"`
+	Scenarios   []string   `json:"scenarios"` // those that judge it
+	Evidence    []Evidence `json:"evidence"`
+}
+
+// Evidence is one observation that bears on a clause.
+type Evidence struct {
+	Scenario   string   `json:"scenario"`
+	Verdict    Verdict  `json:"verdict"`
+	Acceptable string   `json:"acceptable,omitempty"` // every outcome that would have passed
+	Seen       string   `json:"seen,omitempty"`
+	Readings   []string `json:"readings,omitempty"`
+	Where      string   `json:"where,omitempty"` // file:line of the check
+	Times      int      `json:"times,omitempty"` // how often the same observation was made, if more than once
+}
+
+// Scenario is one executed scenario.
+type Scenario struct {
+	ID      string    `json:"id"`
+	Title   string    `json:"title"`
+	Clauses []string  `json:"clauses"`
+	Outcome string    `json:"outcome"` // "completed", "stopped" (the subject did not go along), "error", "not-run"
+	Reason  string    `json:"reason,omitempty"`
+	Repro   string    `json:"repro"` // one shell command that repeats it with the same seed
+	Started time.Time `json:"started"`
+	Timing  Timing    `json:"timing"`
+	Trace   []Block   `json:"trace,omitempty"` // kept where a verdict is not a pass
+}
+
+// Timing splits a scenario's wall time, in milliseconds.
+type Timing struct {
+	TotalMS   float64 `json:"total_ms"`
+	SubjectMS float64 `json:"subject_ms"` // waiting for the subject's processes
+	HarnessMS float64 `json:"harness_ms"` // the rest
+}
+
+// Block is a titled piece of evidence: requests, bytes, stderr.
+type Block struct {
+	Title string `json:"title"`
+	Text  string `json:"text"`
+}
+
+// Summary counts clauses by verdict.
+type Summary struct {
+	Clauses      int `json:"clauses"`
+	Pass         int `json:"pass"`
+	Fail         int `json:"fail"`
+	Warn         int `json:"warn"`
+	NotExercised int `json:"not_exercised"`
+	Untestable   int `json:"untestable"`
+	Error        int `json:"error"`
+	NotJudged    int `json:"not_judged"`
+	Judged       int `json:"judged"` // pass + fail + warn
+	Scenarios    int `json:"scenarios"`
+}
+
+// Count fills the summary from the clauses and scenarios.
+func (r *Result) Count() {
+	s := Summary{Clauses: len(r.Clauses), Scenarios: len(r.Scenarios)}
+	for _, c := range r.Clauses {
+		switch c.Verdict {
+		case Pass:
+			s.Pass++
+		case Fail:
+			s.Fail++
+		case Warn:
+			s.Warn++
+		case NotExercised:
+			s.NotExercised++
+		case Untestable:
+			s.Untestable++
+		case Error:
+			s.Error++
+		case NotJudged:
+			s.NotJudged++
+		}
+	}
+	s.Judged = s.Pass + s.Fail + s.Warn
+	r.Summary = s
+}
