@@ -1,0 +1,243 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pugcheck/pugcheck/conformance/pugmark/wire"
+	"github.com/pugcheck/pugcheck/harness/probe"
+	"github.com/pugcheck/pugcheck/harness/report"
+)
+
+// Invocation is one invocation of the handler that the scenario plays.
+type Invocation struct {
+	*probe.Invocation
+	lab *Lab
+
+	mu      sync.Mutex
+	emitted []byte
+	stream  *Stream // decoded once the input has ended
+	cut     bool    // the scenario ended the run before the input had ended
+}
+
+// Stream is a whole input stream, strictly decoded.
+type Stream struct {
+	Raw    []byte
+	Inputs []wire.Input
+	Faults []wire.Fault
+}
+
+// Replay are the records between the first and the last.
+func (s Stream) Replay() []wire.Input {
+	if len(s.Inputs) < 2 {
+		return nil
+	}
+	return s.Inputs[1 : len(s.Inputs)-1]
+}
+
+// Last is the lifecycle record; ok is false on an empty stream.
+func (s Stream) Last() (wire.Input, bool) {
+	if len(s.Inputs) == 0 {
+		return wire.Input{}, false
+	}
+	return s.Inputs[len(s.Inputs)-1], true
+}
+
+// Stream waits until the runtime has closed the input, and decodes it. A runtime
+// that never closes it violates P16-3; the records so far are used then.
+func (i *Invocation) Stream() Stream {
+	if s, ok := i.complete(); ok {
+		return s
+	}
+	x := i.lab
+	ctx, cancel := context.WithTimeout(x.Ctx, x.Config.Timeout)
+	defer cancel()
+	var err error
+	x.waiting(func() { err = i.WaitEOF(ctx) })
+	if err == nil {
+		s, _ := i.complete()
+		return s
+	}
+	if x.Ctx.Err() != nil {
+		x.Stop("interrupted while reading the handler's input")
+	}
+	raw := i.Input()
+	x.Clause(closesInput).Holds(false, "the input ends once all records are sent",
+		"%d bytes came, and the input was still open after %s (%v)", len(raw), x.Config.Timeout, err)
+	return decode(raw)
+}
+
+// Inputs are the decoded records of the whole stream.
+func (i *Invocation) Inputs() []wire.Input { return i.Stream().Inputs }
+
+// Replay are the records of the log, between the first and the last.
+func (i *Invocation) Replay() []wire.Input { return i.Stream().Replay() }
+
+// Lifecycle is the event of the last record ("" for none or an empty stream).
+func (i *Invocation) Lifecycle() string {
+	last, _ := i.Stream().Last()
+	return last.Event
+}
+
+// MemoryRoot is the url of the first record.
+func (i *Invocation) MemoryRoot() string {
+	in := i.Inputs()
+	if len(in) == 0 {
+		return ""
+	}
+	return in[0].URL
+}
+
+func decode(raw []byte) Stream {
+	in, faults := wire.DecodeInputs(raw)
+	return Stream{Raw: raw, Inputs: in, Faults: faults}
+}
+
+// complete returns the stream once the input has ended regularly.
+func (i *Invocation) complete() (Stream, bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.cut {
+		return Stream{}, false
+	}
+	if i.stream == nil {
+		if _, ended := i.InputEnded(); !ended {
+			return Stream{}, false
+		}
+		s := decode(i.Input())
+		i.stream = &s
+	}
+	return *i.stream, true
+}
+
+// cutIfOpen marks the stream as not whole when its end has not been seen.
+func (i *Invocation) cutIfOpen() {
+	if _, ended := i.InputEnded(); ended {
+		return
+	}
+	i.mu.Lock()
+	i.cut = true
+	i.mu.Unlock()
+}
+
+// Body returns the bytes of a replayed entry: from data, else by a GET of url.
+// why says what went wrong where ok is false.
+func (i *Invocation) Body(in wire.Input) (body []byte, ok bool, why string) {
+	if in.HasData {
+		return in.Data, true, ""
+	}
+	if in.URL == "" {
+		return nil, true, "" // an entry without either has an empty body
+	}
+	res, err := i.Get(in.URL)
+	switch {
+	case err != nil:
+		return nil, false, fmt.Sprintf("GET %s: %v", in.URL, err)
+	case res.Status != http.StatusOK:
+		return nil, false, fmt.Sprintf("GET %s: status %d", in.URL, res.Status)
+	}
+	return res.Body, true, ""
+}
+
+// Get fetches a URL as the handler.
+func (i *Invocation) Get(url string) (probe.FetchResult, error) {
+	ctx, cancel := context.WithTimeout(i.lab.Ctx, i.lab.Config.Timeout)
+	defer cancel()
+	var res probe.FetchResult
+	var err error
+	i.lab.waiting(func() { res, err = i.Fetch(ctx, probe.FetchRequest{Method: http.MethodGet, URL: url}) })
+	if err == nil && res.Err != "" {
+		err = fmt.Errorf("%s", res.Err)
+	}
+	return res, err
+}
+
+// Names are the names of the replayed entries, in order; entries without a name
+// give "".
+func (i *Invocation) Names() []string {
+	out := []string{}
+	for _, in := range i.Replay() {
+		out = append(out, in.Name)
+	}
+	return out
+}
+
+// Events are the event fields of the replayed entries, in order.
+func (i *Invocation) Events() []string {
+	out := []string{}
+	for _, in := range i.Replay() {
+		out = append(out, in.Event)
+	}
+	return out
+}
+
+// Emit writes Output records, one per line.
+func (i *Invocation) Emit(outs ...wire.OutputRecord) {
+	var b []byte
+	for _, o := range outs {
+		b = append(b, o.Encode()...)
+	}
+	i.Say(string(b))
+}
+
+// Say writes raw bytes on the handler's output. A runtime that has gone away is
+// not an error here: what it left is judged afterwards.
+func (i *Invocation) Say(raw string) {
+	i.mu.Lock()
+	i.emitted = append(i.emitted, raw...)
+	i.mu.Unlock()
+	i.lab.waiting(func() { _ = i.Write([]byte(raw)) })
+}
+
+// Finish emits, and ends the invocation successfully.
+func (i *Invocation) Finish(outs ...wire.OutputRecord) {
+	if len(outs) > 0 {
+		i.Emit(outs...)
+	}
+	_ = i.Exit(0)
+}
+
+// Announced is the snapshot version that the runtime told the handler, by the
+// assumed variable or query parameter; ok is false where there is none.
+func (i *Invocation) Announced() (version string, ok bool) {
+	names := i.lab.Config.Profile.Assumed
+	if i.Request == nil {
+		return i.Getenv(names.SnapshotVersionVariable())
+	}
+	q := i.Query()
+	v, ok := q[names.VersionParameter()]
+	if !ok || len(v) == 0 {
+		return "", false
+	}
+	return v[0], true
+}
+
+func (i *Invocation) trace() []report.Block {
+	i.mu.Lock()
+	emitted := append([]byte(nil), i.emitted...)
+	i.mu.Unlock()
+	var b strings.Builder
+	if i.Request != nil {
+		fmt.Fprintf(&b, "request head:\n%s\n", i.Request.Head)
+	}
+	raw := i.Input()
+	ended := "still open"
+	if at, ok := i.InputEnded(); ok {
+		ended = fmt.Sprintf("ended after %s", at.Sub(i.Arrived).Round(time.Millisecond))
+	}
+	fmt.Fprintf(&b, "input (%d bytes, %s):\n%s\n", len(raw), ended, excerpt(raw, 4000))
+	fmt.Fprintf(&b, "output (%d bytes):\n%s\n", len(emitted), excerpt(emitted, 2000))
+	return []report.Block{{Title: fmt.Sprintf("invocation %d (%s, %s)", i.N, i.Transport, i.Label), Text: b.String()}}
+}
+
+func excerpt(b []byte, n int) string {
+	s := strings.ToValidUTF8(string(clip(b, n)), "�")
+	if len(b) > n {
+		s += fmt.Sprintf(" … %d bytes more", len(b)-n)
+	}
+	return s
+}

@@ -1,0 +1,155 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	goruntime "runtime"
+	"strings"
+	"time"
+
+	"github.com/pugcheck/pugcheck/conformance"
+	"github.com/pugcheck/pugcheck/conformance/catalogue"
+	"github.com/pugcheck/pugcheck/conformance/profile"
+	"github.com/pugcheck/pugcheck/conformance/pugmark"
+	"github.com/pugcheck/pugcheck/harness/report"
+)
+
+// Config says which runtime is judged, and with what patience.
+type Config struct {
+	Profile  profile.Runtime // how the subject is started, what it goes without
+	Pugcheck string          // path of the pugcheck executable, which plays the handlers
+	Timeout  time.Duration   // how long the subject may take for one step; 0 = DefaultTimeout
+}
+
+// DefaultTimeout is generous: a JVM on a loaded CI machine needs seconds to
+// start, and waiting for a subject that hangs costs time only then.
+const DefaultTimeout = 20 * time.Second
+
+// Transport is the way between runtime and handler (P2-1).
+type Transport string
+
+// The two transports.
+const (
+	Subprocess Transport = "subprocess"
+	HTTP       Transport = "http"
+)
+
+// story is a scenario before it is bound to a transport and a configuration.
+type story struct {
+	section, name, title string
+	clauses              []string
+	needs                []string
+	http                 bool
+	limit                time.Duration
+	serial               bool
+	where                string
+	body                 func(x *Lab)
+}
+
+var stories []story
+
+// option adjusts a story.
+type option func(*story)
+
+// scenario registers a story under "section/name". judges lists every clause it
+// can give a verdict on, separated by spaces; invariants need no mention.
+func scenario(section, name, title, judges string, body func(x *Lab), options ...option) bool {
+	_, file, line, _ := goruntime.Caller(1)
+	if i := strings.LastIndex(file, "/conformance/"); i >= 0 {
+		file = file[i+1:]
+	}
+	s := story{section: section, name: name, title: title, clauses: strings.Fields(judges), where: fmt.Sprintf("%s:%d", file, line), body: body}
+	for _, o := range options {
+		o(&s)
+	}
+	stories = append(stories, s)
+	return true
+}
+
+// overBoth tells the story over HTTP as well, as "section/name@http". Stories
+// about what transports share use it.
+func overBoth(s *story) { s.http = true }
+
+// needing names capabilities of the subject (as in --without) that the story uses.
+func needing(capabilities ...string) option {
+	return func(s *story) { s.needs = append(s.needs, capabilities...) }
+}
+
+// limit replaces the default limit of the whole story.
+func limit(d time.Duration) option { return func(s *story) { s.limit = d } }
+
+// Suite returns the scenarios bound to a configuration. It builds no Ginkgo
+// tree; conformance.Suite.Declare does.
+func Suite(c Config) *conformance.Suite {
+	if c.Timeout == 0 {
+		c.Timeout = DefaultTimeout
+	}
+	suite := &conformance.Suite{
+		Name:     "runtime",
+		Severity: severity,
+		Labels:   labels,
+		Title:    title,
+		Always:   Always(),
+	}
+	for _, s := range stories {
+		suite.Scenarios = append(suite.Scenarios, s.bind(c, Subprocess))
+		if s.http {
+			suite.Scenarios = append(suite.Scenarios, s.bind(c, HTTP))
+		}
+	}
+	return suite
+}
+
+func (s story) bind(c Config, over Transport) conformance.Scenario {
+	sc := conformance.Scenario{
+		ID: s.section + "/" + s.name, Title: s.title, Clauses: s.clauses, Needs: s.needs,
+		Limit: s.limit, Serial: s.serial, Where: s.where,
+	}
+	if over == HTTP {
+		sc.ID += "@http"
+		sc.Needs = append(append([]string{}, s.needs...), "http")
+	}
+	body := s.body
+	sc.Body = func(ctx context.Context, t *conformance.T) {
+		x := newLab(ctx, t, c, over)
+		body(x)
+	}
+	return sc
+}
+
+// Index tells for every clause which scenarios judge it. The invariants appear
+// as judges of their clauses under the names "streams" and "bucket".
+func Index() catalogue.Index {
+	index := catalogue.Index{}
+	for _, sc := range Suite(Config{}).Scenarios {
+		for _, id := range sc.Clauses {
+			index[id] = append(index[id], catalogue.Judge{Scenario: sc.ID, Suite: "runtime"})
+		}
+	}
+	return index
+}
+
+func severity(id string) (report.Verdict, error) {
+	c, ok := pugmark.Catalogue().Clause(id)
+	if !ok {
+		return report.Error, fmt.Errorf("clause %s is not in the catalogue", id)
+	}
+	return conformance.SeverityOf(string(c.Level), string(c.Basis)), nil
+}
+
+func labels(id string) []string {
+	c, ok := pugmark.Catalogue().Clause(id)
+	if !ok {
+		return nil
+	}
+	return []string{string(c.Level)}
+}
+
+func title(section string) string {
+	for _, s := range pugmark.Catalogue().Sections() {
+		if s.ID == section {
+			return s.Title
+		}
+	}
+	return ""
+}

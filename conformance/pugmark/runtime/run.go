@@ -1,0 +1,331 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/pugcheck/pugcheck/conformance/profile"
+	"github.com/pugcheck/pugcheck/conformance/pugmark/wire"
+	"github.com/pugcheck/pugcheck/harness/probe"
+	"github.com/pugcheck/pugcheck/harness/report"
+	"github.com/pugcheck/pugcheck/harness/subject"
+)
+
+// Run is one process of the runtime under test, running one session.
+type Run struct {
+	lab      *Lab
+	again    func() *Run // starts the same once more
+	argv     []string
+	proc     *subject.Process
+	ended    bool // end has been called
+	killed   bool // by the scenario or because it hung
+	strays   []string
+	released bool // the rest of its invocations are answered quietly
+}
+
+// RunOption adjusts how the runtime is started.
+type RunOption func(*runSpec)
+
+type runSpec struct {
+	session  string
+	handlers map[string]string // name -> probe label
+	bare     bool              // no default handler
+	env      map[string]string
+	query    string
+}
+
+// As gives the session ID on the command line in another spelling.
+func As(session string) RunOption { return func(s *runSpec) { s.session = session } }
+
+// WithHandler registers a named handler; its invocations carry the name as label.
+func WithHandler(name string) RunOption { return func(s *runSpec) { s.handlers[name] = name } }
+
+// WithoutDefault leaves the default handler out.
+func WithoutDefault() RunOption { return func(s *runSpec) { s.bare = true } }
+
+// WithEnv sets variables in the runtime's own environment.
+func WithEnv(kv ...string) RunOption {
+	return func(s *runSpec) {
+		for i := 0; i+1 < len(kv); i += 2 {
+			s.env[kv[i]] = kv[i+1]
+		}
+	}
+}
+
+// Run starts the runtime on a session. The process is ended with the scenario
+// at the latest.
+func (x *Lab) Run(id wire.SessionID, options ...RunOption) *Run {
+	spec := runSpec{session: id.String(), handlers: map[string]string{}, env: map[string]string{}}
+	for _, o := range options {
+		o(&spec)
+	}
+	v := x.values()
+	v.Session = spec.session
+	if !spec.bare {
+		v.Handler = x.command("default")
+	}
+	for _, name := range slices.Sorted(maps.Keys(spec.handlers)) {
+		v.Handlers = append(v.Handlers, profile.NamedHandler{Name: name, Command: x.command(spec.handlers[name])})
+	}
+	argv, err := x.Config.Profile.RunCommand(v)
+	x.Must(err)
+	r := x.start(argv, spec.env)
+	r.again = func() *Run { return x.Run(id, options...) }
+	return r
+}
+
+// command is the handler command for a label over the scenario's transport.
+func (x *Lab) command(label string) []string {
+	if x.Over == HTTP {
+		return []string{x.Hub.URL(label)}
+	}
+	return x.Hub.Argv(x.Config.Pugcheck, label)
+}
+
+func (x *Lab) values() profile.Values {
+	return profile.Values{
+		Bucket: "s3://" + bucketName + "/" + strings.TrimSuffix(bucketRoot, "/"), Endpoint: x.S3.Endpoint(),
+		Region: "us-east-1", AccessKey: "pugcheck", SecretKey: "pugcheck-secret",
+	}
+}
+
+// start starts the subject with the S3 environment of the contract.
+func (x *Lab) start(argv []string, env map[string]string) *Run {
+	v := x.values()
+	set := map[string]string{
+		"AWS_ENDPOINT_URL": v.Endpoint, "AWS_REGION": v.Region,
+		"AWS_ACCESS_KEY_ID": v.AccessKey, "AWS_SECRET_ACCESS_KEY": v.SecretKey,
+	}
+	extra, err := x.Config.Profile.Environment(v)
+	x.Must(err)
+	maps.Copy(set, extra)
+	maps.Copy(set, env)
+	r := &Run{lab: x, argv: argv}
+	r.proc, err = subject.Start(subject.Command{Argv: argv, Env: subject.Environment(os.Environ(), set)})
+	if err != nil {
+		x.Trouble(fmt.Errorf("the runtime could not be started: %w", err))
+	}
+	x.mu.Lock()
+	x.runs = append(x.runs, r)
+	x.mu.Unlock()
+	return r
+}
+
+// Next waits for the next handler invocation. When the runtime ends or takes too
+// long without one, that is held against the clauses in because (or the clause
+// that demands the handler's start), and the scenario ends.
+func (r *Run) Next(because ...string) *Invocation {
+	inv, why := r.await()
+	if inv == nil {
+		r.blameNoInvocation(because, why)
+	}
+	return inv
+}
+
+// Again waits for the session's next invocation: in this process where the
+// runtime goes on by itself, else in a new one. Both are conforming.
+func (r *Run) Again(because ...string) *Invocation {
+	inv, _ := r.await()
+	if inv == nil {
+		return r.again().Next(because...)
+	}
+	return inv
+}
+
+func (r *Run) blameNoInvocation(because []string, why string) {
+	x := r.lab
+	if len(because) == 0 {
+		because = []string{startsProcess}
+		if x.Over == HTTP {
+			because = []string{startsRequest}
+		}
+	}
+	for _, id := range because {
+		x.Clause(id).Calldepth(2).Holds(false, "the runtime invokes the handler", why)
+	}
+	x.Stop("%s", why)
+}
+
+// await waits for an invocation, the runtime's end, or the time limit.
+func (r *Run) await() (inv *Invocation, why string) {
+	x := r.lab
+	ctx, cancel := context.WithTimeout(x.Ctx, x.Config.Timeout)
+	defer cancel()
+	got := make(chan *probe.Invocation, 1)
+	nextCtx, stop := context.WithCancel(ctx)
+	defer stop()
+	x.waiting(func() {
+		go func() {
+			p, _ := x.Hub.Next(nextCtx)
+			got <- p
+		}()
+		select {
+		case p := <-got:
+			if p != nil {
+				inv = x.wrap(p)
+			}
+		case <-r.proc.Done():
+			// An invocation may have come and not been picked up yet.
+			stop()
+			if p := <-got; p != nil {
+				inv = x.wrap(p)
+			}
+		}
+	})
+	if inv != nil {
+		return inv, ""
+	}
+	select {
+	case <-r.proc.Done():
+		return nil, fmt.Sprintf("the runtime ended (%s) without invoking the handler%s", r.proc.Exit(), r.said())
+	default:
+	}
+	if x.Ctx.Err() != nil {
+		x.Stop("interrupted while waiting for the handler's invocation")
+	}
+	return nil, fmt.Sprintf("after %s the runtime had neither invoked the handler nor ended%s", x.Config.Timeout, r.said())
+}
+
+// said quotes what the subject wrote, for messages.
+func (r *Run) said() string {
+	text := strings.TrimSpace(r.proc.Stderr().String())
+	if text == "" {
+		if out := r.proc.Stdout(); out.Total > 0 {
+			return fmt.Sprintf("; it wrote %d bytes to stdout, beginning %q", out.Total, clip(out.Head, 80))
+		}
+		return "; it wrote nothing to stderr"
+	}
+	if len(text) > 400 {
+		text = "… " + text[len(text)-400:]
+	}
+	return "; stderr: " + text
+}
+
+func clip(b []byte, n int) []byte {
+	if len(b) > n {
+		return b[:n]
+	}
+	return b
+}
+
+// Exit is how a runtime process ended.
+type Exit struct {
+	subject.Exit
+	Stderr string
+}
+
+// Wait lets the runtime come to rest and returns how it ended. Invocations
+// beyond the scenario's script are answered with no output. A runtime that does
+// not end in time is held against the clauses in because (or the clause on the
+// end of an invocation), and the scenario ends.
+func (r *Run) Wait(because ...string) Exit {
+	x := r.lab
+	r.release()
+	ctx, cancel := context.WithTimeout(x.Ctx, x.Config.Timeout)
+	defer cancel()
+	var exit subject.Exit
+	var err error
+	x.waiting(func() { exit, err = r.proc.Wait(ctx) })
+	if err != nil {
+		if x.Ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+			x.Stop("interrupted while waiting for the runtime's end")
+		}
+		if len(because) == 0 {
+			because = []string{endsWithExit}
+			if x.Over == HTTP {
+				because = []string{endsWithBody}
+			}
+		}
+		seen := fmt.Sprintf("the runtime still ran %s after its handlers had ended%s", x.Config.Timeout, r.said())
+		r.Kill()
+		x.Blame(because, "the runtime ends by itself when the session is idle or stopped", seen)
+		x.Stop("%s", seen)
+	}
+	x.Hub.Auto(nil)
+	return Exit{exit, r.proc.Stderr().String()}
+}
+
+// Success is Wait for a run that has to succeed; another exit status is held
+// against the clauses in because, and the scenario ends.
+func (r *Run) Success(because ...string) Exit {
+	exit := r.Wait()
+	if !exit.Success() {
+		seen := fmt.Sprintf("the run failed (%s)%s", exit.Exit, r.said())
+		for _, id := range because {
+			r.lab.Clause(id).Calldepth(1).Holds(false, "the run succeeds (exit status 0)", seen)
+		}
+		r.lab.Stop("%s", seen)
+	}
+	return exit
+}
+
+// release answers further invocations quietly, so that a runtime which loops
+// comes to rest.
+func (r *Run) release() { r.lab.Hub.Auto(probe.ExitQuietly) }
+
+// Kill ends the process and everything it started, at once. What its streams
+// held is no longer judged by the invariants that need a whole stream.
+func (r *Run) Kill() {
+	for _, inv := range r.lab.invocations() {
+		inv.cutIfOpen()
+	}
+	r.killed = true
+	r.strays = append(r.strays, r.proc.Kill()...)
+}
+
+// Signal sends a signal to the runtime's process group.
+func (r *Run) Signal(sig syscall.Signal) { _ = r.proc.Signal(sig) }
+
+// Alive tells whether the process still runs.
+func (r *Run) Alive() bool {
+	select {
+	case <-r.proc.Done():
+		return false
+	default:
+		return true
+	}
+}
+
+func (r *Run) end() {
+	if r.ended {
+		return
+	}
+	r.ended = true
+	if r.Alive() {
+		r.release()
+		grace, cancel := context.WithTimeout(r.lab.Ctx, 100*time.Millisecond)
+		defer cancel()
+		r.lab.waiting(func() { _, _ = r.proc.Wait(grace) })
+	}
+	for _, inv := range r.lab.invocations() {
+		inv.cutIfOpen()
+	}
+	r.strays = append(r.strays, r.proc.Kill()...)
+}
+
+func (r *Run) trace(n int) []report.Block {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", strings.Join(r.argv, " "))
+	if r.Alive() {
+		b.WriteString("still running\n")
+	} else {
+		fmt.Fprintf(&b, "%s after %s\n", r.proc.Exit(), r.proc.Exit().Duration.Round(time.Millisecond))
+	}
+	if s := r.proc.Stdout(); s.Total > 0 {
+		fmt.Fprintf(&b, "stdout: %s\n", s)
+	}
+	if s := r.proc.Stderr(); s.Total > 0 {
+		fmt.Fprintf(&b, "stderr: %s\n", s)
+	}
+	for _, s := range r.strays {
+		fmt.Fprintf(&b, "left running: %s\n", s)
+	}
+	return []report.Block{{Title: fmt.Sprintf("run %d of the runtime", n), Text: b.String()}}
+}
