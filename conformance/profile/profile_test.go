@@ -1,0 +1,185 @@
+package profile
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mattn/go-shellwords"
+)
+
+var values = Values{
+	Session: "6a1c", Bucket: "s3://b/p", Endpoint: "http://127.0.0.1:9", Region: "r", AccessKey: "ak", SecretKey: "sk",
+	Handler: []string{"/bin/pug check", "probe", "tok"},
+}
+
+func TestDefaultRun(t *testing.T) {
+	r := Default()
+	r.Command = []string{"./x", "--fast"}
+	got, err := r.Expand(r.Run, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"./x", "--fast", "run", "--bucket", "s3://b/p", "--session", "6a1c", "--", "/bin/pug check", "probe", "tok"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestNamedHandlersAndNoDefault(t *testing.T) {
+	r := Default()
+	r.Command = []string{"x"}
+	v := values
+	v.Handler = nil
+	v.Handlers = []NamedHandler{{"python", []string{"a b", "c"}}, {"bash", []string{"it's"}}}
+	got, err := r.Expand(r.Run, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"x", "run", "--bucket", "s3://b/p", "--session", "6a1c", "--handler", "python='a b' c", "--handler", `bash='it'\''s'`}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestOptionalGroups(t *testing.T) {
+	r := Default()
+	r.Command = []string{"x"}
+	for name, tc := range map[string]struct {
+		t    Template
+		v    Values
+		want string
+	}{
+		"create bare": {r.Create, Values{Bucket: "b"}, "x create --bucket b"},
+		"create all": {r.Create, Values{Bucket: "b", Session: "s", Agent: "a", HandlerName: "h", Metadata: []string{"k=v", "l=w"}, Name: "n"},
+			"x create --bucket b --session s --agent a --handler h --metadata k=v --metadata l=w --name n"},
+		"push two files": {r.Push, Values{Bucket: "b", Session: "s", Type: "queueing", Files: []string{"f", "g"}}, "x push --bucket b --session s --type queueing f g"},
+		"log version":    {r.Log, Values{Bucket: "b", Session: "s", Version: "3"}, "x log --bucket b --session s --version 3"},
+	} {
+		got, err := r.Expand(tc.t, tc.v)
+		if err != nil || strings.Join(got, " ") != tc.want {
+			t.Errorf("%s: %q, %v; want %q", name, got, err, tc.want)
+		}
+	}
+	if _, err := r.Expand(r.Lookup, Values{Bucket: "b", Session: "s"}); err == nil || !strings.Contains(err.Error(), "{name}") {
+		t.Errorf("a word without a value was accepted: %v", err)
+	}
+}
+
+func TestBraces(t *testing.T) {
+	for in, want := range map[string]string{
+		"{{session}}":      "{session}",
+		`{"a":1}`:          `{"a":1}`,
+		"--h={handler}":    "--h='/bin/pug check' probe tok",
+		"a{session}{":      "a6a1c{",
+		"{Session}${HOME}": "{Session}${HOME}",
+	} {
+		if got, err := expandWord(in, values); err != nil || got != want {
+			t.Errorf("%s: %q, %v; want %q", in, got, err, want)
+		}
+	}
+}
+
+func TestQuoteSplitsBack(t *testing.T) {
+	words := []string{"a", "", "b c", `it's`, `"q"`, "$HOME", "`x`", "a\\b", "*", "tab\there", "new\nline", "#", "~", "é"}
+	got, err := shellwords.Parse(Quote(words))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(words, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestJSONRoundTrip(t *testing.T) {
+	r := Default()
+	r.Command, r.Env["X"], r.Without = []string{"x"}, "{endpoint}", []string{"rpc"}
+	b, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Runtime
+	if err := json.Unmarshal(b, &back); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(r, back); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestParse(t *testing.T) {
+	p, err := Parse("p.yaml", []byte(`
+runtime:
+  run: ["./other-impl", "exec", "{session}", "--store={bucket}", "{handlers}", "--", "{handler}"]
+  create: [./other-impl, new, "{bucket}", ["--id={session}"]]
+  handler_arg: "--handler={name}={command}"
+  env: {OTHER_S3: "{endpoint}"}
+  without: [rpc, names]
+  timeout: 3s
+assumed:
+  query: {agent: agent_id}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := p.Runtime
+	v := values
+	v.Handlers = []NamedHandler{{"n", []string{"c"}}}
+	got, err := r.Expand(r.Run, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"./other-impl", "exec", "6a1c", "--store=s3://b/p", "--handler=n=c", "--", "/bin/pug check", "probe", "tok"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	env, err := r.Environment(values)
+	if err != nil || env["OTHER_S3"] != values.Endpoint || env["AWS_ENDPOINT_URL"] != values.Endpoint {
+		t.Errorf("%v %v", env, err)
+	}
+	if r.NeedsCommand() || r.Program() != "./other-impl" || !r.Lacks("names") || r.Assumed.Query.Agent != "agent_id" || r.Assumed.Query.Session != "session" {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestParseErrors(t *testing.T) {
+	for name, tc := range map[string]struct {
+		in   string
+		want []string
+	}{
+		"unknown key":        {"runtime:\n  rnu: [a]\n", []string{"p.yaml:2: unknown key \"rnu\" in runtime; known are command, run"}},
+		"unknown top":        {"handler: {}\n", []string{"p.yaml:1: unknown key \"handler\""}},
+		"twice":              {"runtime:\n  timeout: 1s\n  timeout: 2s\n", []string{"p.yaml:3: key \"timeout\" stands twice"}},
+		"not a list":         {"runtime:\n  run: ./x run\n", []string{"p.yaml:2: a command is a list of words, not \"./x run\""}},
+		"wrong type":         {"runtime:\n  run: [a, {b: c}]\n", []string{"p.yaml:2: a text is expected, not a mapping"}},
+		"placeholder":        {"runtime:\n  run:\n    - a\n    - '{sesion}'\n    - '{bucket}'\n    - '{handler}'\n", []string{"p.yaml:4: {sesion} has no meaning here", "neither run nor env mentions {session}"}},
+		"handlers in rename": {"runtime:\n  rename: [a, '{handlers}']\n", []string{"p.yaml:2: {handlers} has no meaning"}},
+		"capability":         {"runtime:\n  without: [rcp]\n", []string{"p.yaml:2: unknown capability \"rcp\"; known are http, rpc"}},
+		"timeout":            {"runtime:\n  timeout: 5\n", []string{"p.yaml:2: timeout must be"}},
+		"negative":           {"runtime:\n  timeout: -5s\n", []string{"p.yaml:2: timeout must be"}},
+		"handler_arg":        {"runtime:\n  handler_arg: '-h {name}'\n", []string{"p.yaml:2: handler_arg must mention {command}"}},
+		"env name":           {"runtime:\n  env: {'A=B': x}\n", []string{"p.yaml:2: \"A=B\" cannot be"}},
+		"two at once":        {"runtime:\n  timeout: x\n  without: [y]\n", []string{"p.yaml:2:", "p.yaml:3:"}},
+		"scalar":             {"runtime\n", []string{"p.yaml:1: the profile must be a mapping"}},
+		"null":               {"runtime:\n  timeout:\n", []string{"p.yaml:2: a text is expected, not nothing"}},
+		"broken yaml":        {"runtime: [\n", []string{"p.yaml: yaml: line"}},
+		"two documents":      {"runtime: {}\n---\nruntime: {}\n", []string{"one YAML document"}},
+	} {
+		_, err := Parse("p.yaml", []byte(tc.in))
+		if err == nil {
+			t.Errorf("%s: accepted", name)
+			continue
+		}
+		for _, w := range tc.want {
+			if !strings.Contains(err.Error(), w) {
+				t.Errorf("%s: %v\nlacks %q", name, err, w)
+			}
+		}
+	}
+	for _, empty := range []string{"", "# nothing\n", "---\n"} {
+		if p, err := Parse("p.yaml", []byte(empty)); err != nil || p.File != "p.yaml" {
+			t.Errorf("%q: %+v %v", empty, p, err)
+		}
+	}
+}
