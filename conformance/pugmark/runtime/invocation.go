@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -144,12 +145,12 @@ func (i *Invocation) Body(in wire.Input) (body []byte, ok bool, why string) {
 }
 
 // Get fetches a URL as the handler.
-func (i *Invocation) Get(url string) (probe.FetchResult, error) {
+func (i *Invocation) Get(address string) (probe.FetchResult, error) {
 	ctx, cancel := context.WithTimeout(i.lab.Ctx, i.lab.Config.Timeout)
 	defer cancel()
 	var res probe.FetchResult
 	var err error
-	i.lab.waiting(func() { res, err = i.Fetch(ctx, probe.FetchRequest{Method: http.MethodGet, URL: url}) })
+	i.lab.waiting(func() { res, err = i.Fetch(ctx, probe.FetchRequest{Method: http.MethodGet, URL: address}) })
 	if err == nil && res.Err != "" {
 		err = fmt.Errorf("%s", res.Err)
 	}
@@ -206,14 +207,25 @@ func (i *Invocation) Finish(outs ...wire.OutputRecord) {
 func (i *Invocation) Announced() (version string, ok bool) {
 	names := i.lab.Config.Profile.Assumed
 	if i.Request == nil {
-		return i.Getenv(names.SnapshotVersionVariable())
+		return i.Getenv(names.Environment.SnapshotVersion)
 	}
-	q := i.Query()
-	v, ok := q[names.VersionParameter()]
-	if !ok || len(v) == 0 {
+	v := i.Query()[names.Query.Version]
+	if len(v) == 0 {
 		return "", false
 	}
 	return v[0], true
+}
+
+// Query are the parameters of an HTTP invocation's URL; nil over a pipe.
+func (i *Invocation) Query() url.Values {
+	if i.Request == nil {
+		return nil
+	}
+	u, err := url.Parse(i.Request.Target)
+	if err != nil {
+		return nil
+	}
+	return u.Query()
 }
 
 func (i *Invocation) trace() []report.Block {

@@ -38,7 +38,6 @@ type runSpec struct {
 	handlers map[string]string // name -> probe label
 	bare     bool              // no default handler
 	env      map[string]string
-	query    string
 }
 
 // As gives the session ID on the command line in another spelling.
@@ -74,9 +73,7 @@ func (x *Lab) Run(id wire.SessionID, options ...RunOption) *Run {
 	for _, name := range slices.Sorted(maps.Keys(spec.handlers)) {
 		v.Handlers = append(v.Handlers, profile.NamedHandler{Name: name, Command: x.command(spec.handlers[name])})
 	}
-	argv, err := x.Config.Profile.RunCommand(v)
-	x.Must(err)
-	r := x.start(argv, spec.env)
+	r := x.start(x.Config.Profile.Run, v, spec.env)
 	r.again = func() *Run { return x.Run(id, options...) }
 	return r
 }
@@ -96,16 +93,12 @@ func (x *Lab) values() profile.Values {
 	}
 }
 
-// start starts the subject with the S3 environment of the contract.
-func (x *Lab) start(argv []string, env map[string]string) *Run {
-	v := x.values()
-	set := map[string]string{
-		"AWS_ENDPOINT_URL": v.Endpoint, "AWS_REGION": v.Region,
-		"AWS_ACCESS_KEY_ID": v.AccessKey, "AWS_SECRET_ACCESS_KEY": v.SecretKey,
-	}
-	extra, err := x.Config.Profile.Environment(v)
+// start starts the subject by a command line of the contract.
+func (x *Lab) start(t profile.Template, v profile.Values, env map[string]string) *Run {
+	argv, err := x.Config.Profile.Expand(t, v)
 	x.Must(err)
-	maps.Copy(set, extra)
+	set, err := x.Config.Profile.Environment(v)
+	x.Must(err)
 	maps.Copy(set, env)
 	r := &Run{lab: x, argv: argv}
 	r.proc, err = subject.Start(subject.Command{Argv: argv, Env: subject.Environment(os.Environ(), set)})
@@ -117,6 +110,17 @@ func (x *Lab) start(argv []string, env map[string]string) *Run {
 	x.mu.Unlock()
 	return r
 }
+
+// Command starts one of the contract's other commands (create, rename, push…).
+// The bucket and the S3 server are filled in.
+func (x *Lab) Command(t profile.Template, v profile.Values) *Run {
+	base := x.values()
+	v.Bucket, v.Endpoint, v.Region, v.AccessKey, v.SecretKey = base.Bucket, base.Endpoint, base.Region, base.AccessKey, base.SecretKey
+	return x.start(t, v, nil)
+}
+
+// Printed is what the process wrote to standard output, without the line end.
+func (r *Run) Printed() string { return strings.TrimRight(r.proc.Stdout().String(), "\r\n") }
 
 // Next waits for the next handler invocation. When the runtime ends or takes too
 // long without one, that is held against the clauses in because (or the clause

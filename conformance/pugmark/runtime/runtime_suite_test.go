@@ -29,7 +29,9 @@ func TestRuntime(t *testing.T) {
 	if *subjectFlag != "" {
 		command = []string{*subjectFlag}
 	}
-	suite := runtime.Suite(runtime.Config{Profile: profile.ForCommand(command), Pugcheck: binary})
+	contract := profile.Default()
+	contract.Command = command
+	suite := runtime.Suite(runtime.Config{Profile: contract, Pugcheck: binary})
 	config, reporter := ginkgo.GinkgoConfiguration()
 	suite.Declare(conformance.Options{Seed: uint64(config.RandomSeed)}, nil)
 	ginkgo.RunSpecs(t, "pugmark runtime", config, reporter)
