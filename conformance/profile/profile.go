@@ -177,3 +177,13 @@ func (r Runtime) Program() string {
 	}
 	return r.Run[0].Word
 }
+
+// RunCommand is the argument vector of one run.
+func (r Runtime) RunCommand(v Values) ([]string, error) { return r.Expand(r.Run, v) }
+
+// ForCommand is the default profile for a program with its leading arguments.
+func ForCommand(command []string) Runtime {
+	r := Default()
+	r.Command = command
+	return r
+}

@@ -35,6 +35,9 @@ type Result struct {
 	DurationMS float64           `json:"duration_ms"`
 	Complete   bool              `json:"complete"`
 	Incomplete string            `json:"incomplete,omitempty"` // why not everything selected was run
+	Blocked    string            `json:"blocked,omitempty"`    // why the subject was not judged beyond the first scenario
+	Sections   []Section         `json:"sections"`             // headings of the clauses, in their order
+	Readings   []Reading         `json:"readings"`             // those that clauses name
 	Clauses    []Clause          `json:"clauses"`              // catalogue order
 	Scenarios  []Scenario        `json:"scenarios"`            // order of the suite
 	Summary    Summary           `json:"summary"`
@@ -54,18 +57,32 @@ type Profile struct {
 	Without []string `json:"without"` // capabilities the user took out
 }
 
+// Section is a heading that clauses stand under.
+type Section struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+}
+
+// Reading is what the suite takes an unclear place of the text to say.
+type Reading struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	Basis string `json:"basis"`
+}
+
 // Clause is the verdict on one clause with the evidence for it.
 type Clause struct {
-	ID          string     `json:"id"`
-	Section     string     `json:"section"`
-	Level       string     `json:"level"`
-	Basis       string     `json:"basis"`
-	Verdict     Verdict    `json:"verdict"`
-	Requirement string     `json:"requirement"`
-	Reason      string     `json:"reason,omitempty"` // for verdicts other than pass, fail and warn
-	Readings    []string   `json:"readings"`
-	Scenarios   []string   `json:"scenarios"` // those that judge it
-	Evidence    []Evidence `json:"evidence"`
+	ID           string     `json:"id"`
+	Section      string     `json:"section"`
+	Level        string     `json:"level"`
+	Basis        string     `json:"basis"`
+	Verdict      Verdict    `json:"verdict"`
+	Requirement  string     `json:"requirement"`
+	Reason       string     `json:"reason,omitempty"` // for verdicts other than pass, fail and warn
+	Readings     []string   `json:"readings"`
+	Scenarios    []string   `json:"scenarios"`               // those that judge it
+	Evidence     []Evidence `json:"evidence"`                // the gravest first
+	MoreEvidence int        `json:"more_evidence,omitempty"` // observations of the same kind that are not listed
 }
 
 // Evidence is one observation that bears on a clause.

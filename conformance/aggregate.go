@@ -1,0 +1,224 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/pugcheck/pugcheck/conformance/catalogue"
+	"github.com/pugcheck/pugcheck/harness/report"
+)
+
+// Aggregation turns the outcomes of scenarios into one verdict per clause.
+//
+// Guarantees: the result depends on the outcomes only, not on the order in which
+// they came; a clause passes only if some scenario recorded a pass for it; every
+// verdict that is not a pass, failure or warning has a reason.
+type Aggregation struct {
+	Catalogue *catalogue.Catalogue
+	Suite     *Suite
+	Selected  map[string]bool   // clauses in the result; nil = all that name the suite
+	Strict    bool              // warnings fail, except on permissions
+	Outcomes  []Outcome         // of scenarios that ran
+	NotRun    map[string]string // scenarios that were to be judged by and did not run, with the reason
+	Repeat    func(scenario string) string
+}
+
+// Evidence that is kept for one clause. Violations of an invariant repeat in
+// every scenario, and so do its passes.
+const (
+	keptViolations      = 5
+	keptInvariantPasses = 3
+)
+
+// Clauses are the verdicts in the order of the catalogue.
+func (a *Aggregation) Clauses() []report.Clause {
+	position := a.positions()
+	outcomes := slices.Clone(a.Outcomes)
+	sort.SliceStable(outcomes, func(i, j int) bool { return position[outcomes[i].ID] < position[outcomes[j].ID] })
+
+	judges := map[string][]string{}
+	for _, sc := range a.Suite.Scenarios {
+		for _, id := range sc.Clauses {
+			judges[id] = append(judges[id], sc.ID)
+		}
+	}
+	always := map[string]bool{}
+	for _, id := range a.Suite.Always {
+		always[id] = true
+	}
+	findings := map[string][]report.Evidence{}
+	for _, o := range outcomes {
+		for _, f := range o.Findings {
+			findings[f.Clause] = append(findings[f.Clause], report.Evidence{
+				Scenario: o.ID, Verdict: f.Verdict, Acceptable: f.Acceptable, Seen: f.Seen,
+				Readings: f.Readings, Where: f.Where, Times: times(f.Times),
+			})
+		}
+	}
+
+	out := []report.Clause{}
+	for _, c := range a.Catalogue.Clauses() {
+		if a.Selected != nil && !a.Selected[c.ID] || !slices.Contains(c.Suites, a.Suite.Name) {
+			continue
+		}
+		out = append(out, a.clause(c, judges[c.ID], always[c.ID], findings[c.ID]))
+	}
+	return out
+}
+
+func (a *Aggregation) clause(c *catalogue.Clause, judges []string, always bool, found []report.Evidence) report.Clause {
+	if a.Strict {
+		for i := range found {
+			found[i].Verdict = strictly(found[i].Verdict, string(c.Level))
+		}
+	}
+	out := report.Clause{
+		ID: c.ID, Section: c.Section, Level: string(c.Level), Basis: string(c.Basis), Requirement: c.Says,
+		Readings: readings(c, found), Scenarios: judgedBy(judges, found), Evidence: []report.Evidence{},
+	}
+	switch {
+	case len(found) > 0:
+		out.Verdict = gravest(found)
+		out.Evidence, out.MoreEvidence = keep(found, judges)
+		out.Reason = reasonOf(out.Verdict, found)
+	case len(judges) == 0 && !always && c.Untestable != "":
+		out.Verdict, out.Reason = report.Untestable, c.Untestable
+	case len(judges) == 0 && !always:
+		out.Verdict, out.Reason = report.NotJudged, "no scenario judges it yet"
+	default:
+		out.Verdict, out.Reason = report.NotExercised, a.whyNotRun(judges)
+	}
+	return out
+}
+
+// whyNotRun is the common reason why none of the scenarios said anything.
+func (a *Aggregation) whyNotRun(judges []string) string {
+	for _, id := range judges {
+		if why, ok := a.NotRun[id]; ok {
+			return why
+		}
+	}
+	if len(judges) == 0 {
+		for _, sc := range a.Suite.Scenarios { // an invariant, and nothing came to a point that decides it
+			if why, ok := a.NotRun[sc.ID]; ok {
+				return why
+			}
+		}
+	}
+	return "nothing that decides it happened in any scenario"
+}
+
+// keep selects the evidence that is worth reading: the gravest first, violations
+// up to a limit, of passes the first of each scenario.
+func keep(found []report.Evidence, judges []string) (kept []report.Evidence, more int) {
+	kept = []report.Evidence{}
+	sorted := slices.Clone(found)
+	sort.SliceStable(sorted, func(i, j int) bool { return gravity[sorted[i].Verdict] > gravity[sorted[j].Verdict] })
+	passed := map[string]bool{}
+	violations, invariantPasses := 0, 0
+	for _, e := range sorted {
+		switch e.Verdict {
+		case report.Pass:
+			if passed[e.Scenario] {
+				continue
+			}
+			passed[e.Scenario] = true
+			if !slices.Contains(judges, e.Scenario) {
+				if invariantPasses++; invariantPasses > keptInvariantPasses {
+					more++
+					continue
+				}
+			}
+		case report.Fail, report.Warn, report.Error:
+			if violations++; violations > keptViolations {
+				more++
+				continue
+			}
+		}
+		kept = append(kept, e)
+	}
+	return kept, more
+}
+
+// reasonOf explains the verdicts that are no judgement on the subject.
+func reasonOf(v report.Verdict, found []report.Evidence) string {
+	if v != report.Error && v != report.NotExercised {
+		return ""
+	}
+	var reasons []string
+	for _, e := range found {
+		if e.Verdict == v && !slices.Contains(reasons, e.Seen) {
+			reasons = append(reasons, e.Seen)
+		}
+	}
+	if len(reasons) > 1 {
+		return fmt.Sprintf("%s (%d further reasons)", reasons[0], len(reasons)-1)
+	}
+	return reasons[0]
+}
+
+// readings are those the catalogue names and those the checks leaned on.
+func readings(c *catalogue.Clause, found []report.Evidence) []string {
+	out := append([]string{}, c.Readings...)
+	for _, e := range found {
+		for _, r := range e.Readings {
+			if !slices.Contains(out, r) {
+				out = append(out, r)
+			}
+		}
+	}
+	return out
+}
+
+// judgedBy are the scenarios labelled with the clause, then those that said
+// something about it as an invariant.
+func judgedBy(judges []string, found []report.Evidence) []string {
+	out := append([]string{}, judges...)
+	for _, e := range found {
+		if !slices.Contains(out, e.Scenario) {
+			out = append(out, e.Scenario)
+		}
+	}
+	return out
+}
+
+// Scenarios are the outcomes and what did not run, in the order of the suite.
+func (a *Aggregation) Scenarios() []report.Scenario {
+	done := map[string]Outcome{}
+	for _, o := range a.Outcomes {
+		done[o.ID] = o
+	}
+	out := []report.Scenario{}
+	for _, sc := range a.Suite.Scenarios {
+		r := report.Scenario{ID: sc.ID, Title: sc.Title, Clauses: append([]string{}, sc.Clauses...)}
+		if o, ok := done[sc.ID]; ok {
+			r.Outcome, r.Reason, r.Started, r.Timing, r.Trace = o.Outcome, o.Reason, o.Started, o.Timing, o.Trace
+		} else if why, ok := a.NotRun[sc.ID]; ok {
+			r.Outcome, r.Reason = "not-run", why
+		} else {
+			continue
+		}
+		if a.Repeat != nil {
+			r.Repro = a.Repeat(sc.ID)
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func (a *Aggregation) positions() map[string]int {
+	out := map[string]int{}
+	for i, sc := range a.Suite.Scenarios {
+		out[sc.ID] = i
+	}
+	return out
+}
+
+// times leaves out the ordinary count of one.
+func times(n int) int {
+	if n == 1 {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,44 @@
+package conformance
+
+import (
+	"strings"
+
+	"github.com/pugcheck/pugcheck/harness/report"
+)
+
+// SeverityOf is what a violation of a clause of the given level and basis leads
+// to: only a stated or derived MUST or MUST NOT fails a subject. What the text
+// recommends, permits, or does not say is a warning.
+func SeverityOf(level, basis string) report.Verdict {
+	if strings.HasPrefix(level, "MUST") && basis != "assumed" {
+		return report.Fail
+	}
+	return report.Warn
+}
+
+// strictly is the verdict under strict rules: a warning fails, except where the
+// clause is a permission, which nobody can violate.
+func strictly(v report.Verdict, level string) report.Verdict {
+	if v == report.Warn && level != "MAY" {
+		return report.Fail
+	}
+	return v
+}
+
+// gravity orders verdicts: the verdict on a clause is its gravest finding. A
+// decisive failure stands even where the suite broke elsewhere; trouble in one
+// scenario keeps the passes of others from counting as the whole story.
+var gravity = map[report.Verdict]int{
+	report.NotExercised: 1, report.Pass: 2, report.Warn: 3, report.Error: 4, report.Fail: 5,
+}
+
+// gravest is the verdict of all findings together; NotExercised where there is none.
+func gravest(findings []report.Evidence) report.Verdict {
+	worst := report.NotExercised
+	for _, f := range findings {
+		if gravity[f.Verdict] > gravity[worst] {
+			worst = f.Verdict
+		}
+	}
+	return worst
+}
