@@ -3,6 +3,7 @@ package runtime
 import (
 	"crypto/sha256"
 	"fmt"
+	"strings"
 
 	"github.com/pugcheck/pugcheck/conformance/pugmark/wire"
 )
@@ -72,3 +73,5 @@ func (x *Lab) bodyCommitted(id wire.SessionID, version uint32, body []byte) bool
 	}
 	return false
 }
+
+func splitDash(s string) []string { return strings.Split(s, "-") }
