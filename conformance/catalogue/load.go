@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -35,13 +37,12 @@ func (p Problems) Error() string {
 
 // data is what the files hold, before it is known to be consistent.
 type data struct {
-	Sections   []Section         `json:"sections"`
-	Terms      map[string][]Term `json:"terms"`
-	Vocabulary map[string][]Term `json:"vocabulary"`
-	Clauses    []*Clause         `json:"clauses"`
-	Readings   []*Reading        `json:"readings"`
-
-	sectionAt []place // parallel to Sections
+	Sections   []Section
+	sectionAt  []place           // parallel to Sections
+	Terms      map[string][]Term // by file
+	Vocabulary map[string][]Term // by field
+	Clauses    []*Clause
+	Readings   []*Reading
 }
 
 // place is where something stands in the files.
@@ -56,15 +57,15 @@ type place struct {
 // Errors: those of reading a file; [Problems] with every fault of the content,
 // a file that is not YAML being one of them.
 func Load(files fs.FS, names ...string) (*Catalogue, error) {
-	d := &data{Terms: map[string][]Term{}, Vocabulary: map[string][]Term{}}
+	d := newData()
 	var problems Problems
-	for _, name := range names {
-		content, err := fs.ReadFile(files, name)
-		if err != nil {
-			return nil, fmt.Errorf("read catalogue: %w", err)
-		}
-		r := &reader{file: name, problems: &problems}
-		r.document(content, d)
+	parsed, err := parseAll(files, names)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range parsed {
+		d.add(f.data)
+		problems = append(problems, f.problems...)
 	}
 	problems = append(problems, d.check()...)
 	if len(problems) > 0 {
@@ -79,11 +80,55 @@ func Load(files fs.FS, names ...string) (*Catalogue, error) {
 	return newCatalogue(d), nil
 }
 
+// parsedFile is what one file holds by itself.
+type parsedFile struct {
+	data     *data
+	problems Problems
+}
+
+// parseAll parses the files at the same time: parsing is nearly all of the cost
+// of loading, and every run pays it.
+func parseAll(files fs.FS, names []string) ([]parsedFile, error) {
+	parsed := make([]parsedFile, len(names))
+	errs := make([]error, len(names))
+	var wg sync.WaitGroup
+	for i, name := range names {
+		wg.Go(func() {
+			content, err := fs.ReadFile(files, name)
+			if err != nil {
+				errs[i] = fmt.Errorf("read catalogue: %w", err)
+				return
+			}
+			parsed[i].data = newData()
+			r := &reader{file: name, problems: &parsed[i].problems}
+			r.document(content, parsed[i].data)
+		})
+	}
+	wg.Wait()
+	return parsed, errors.Join(errs...)
+}
+
+func newData() *data {
+	return &data{Terms: map[string][]Term{}, Vocabulary: map[string][]Term{}}
+}
+
+// add appends what a later file holds.
+func (d *data) add(later *data) {
+	d.Sections = append(d.Sections, later.Sections...)
+	d.sectionAt = append(d.sectionAt, later.sectionAt...)
+	d.Clauses = append(d.Clauses, later.Clauses...)
+	d.Readings = append(d.Readings, later.Readings...)
+	maps.Copy(d.Terms, later.Terms)
+	for field, words := range later.Vocabulary {
+		d.Vocabulary[field] = append(d.Vocabulary[field], words...)
+	}
+}
+
 func (r *reader) document(content []byte, d *data) {
 	dec := yaml.NewDecoder(bytes.NewReader(content))
 	var doc, second yaml.Node
 	if err := dec.Decode(&doc); err != nil {
-		r.problem(&yaml.Node{Line: 1}, "cannot be parsed: %v", err)
+		r.problem(&yaml.Node{Line: errorLine(err)}, "cannot be parsed: %v", err)
 		return
 	}
 	if err := dec.Decode(&second); !errors.Is(err, io.EOF) {
@@ -203,6 +248,17 @@ func (r *reader) vocabulary(n *yaml.Node, d *data) {
 			d.Vocabulary[field] = append(d.Vocabulary[field], Term{word, words.optionalText(word)})
 		}
 	}
+}
+
+// errorLine is the line that a YAML syntax error names, 1 where it names none.
+func errorLine(err error) int {
+	line := 1
+	if _, rest, ok := strings.Cut(err.Error(), "line "); ok {
+		if n, scanErr := fmt.Sscanf(rest, "%d", &line); n != 1 || scanErr != nil {
+			return 1
+		}
+	}
+	return line
 }
 
 // named is the ID in a mapping node, for messages.
