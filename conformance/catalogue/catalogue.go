@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"slices"
 	"sync"
 )
@@ -98,24 +99,35 @@ type Section struct {
 // Term is a word that checks use in a fixed sense, or a word of the
 // vocabulary with its meaning.
 type Term struct {
-	Term string `json:"term"`
-	Says string `json:"says"`
+	Term  string
+	Forms []string // as it occurs in prose; none = only as the term itself
+	Says  string
+}
+
+// In reports whether the term occurs in a piece of prose, as whole words and in
+// the given case.
+func (t Term) In(prose string) bool {
+	if len(t.Forms) == 0 {
+		return containsWords(prose, t.Term)
+	}
+	return slices.ContainsFunc(t.Forms, func(form string) bool { return containsWords(prose, form) })
 }
 
 // Catalogue is a validated set of clauses and readings. It is immutable: what
 // the methods return is shared and must not be changed. Safe for concurrent
 // use.
 type Catalogue struct {
-	sections   []Section
-	clauses    []*Clause
-	readings   []*Reading
-	terms      map[string][]Term            // by file
-	vocabulary map[string][]Term            // by field
-	clauseByID map[string]*Clause           // by exact ID
-	readingBy  map[string]*Reading          // by exact ID
-	meanings   map[string]map[string]string // field → word → meaning
-	sameRule   map[string][]string          // clause → what demands the same, both ways
-	digest     func() string
+	sections    []Section
+	clauses     []*Clause
+	readings    []*Reading
+	terms       map[string][]Term            // by file
+	sharedTerms []Term                       // of files without clauses
+	vocabulary  map[string][]Term            // by field
+	clauseByID  map[string]*Clause           // by exact ID
+	readingBy   map[string]*Reading          // by exact ID
+	meanings    map[string]map[string]string // field → word → meaning
+	sameRule    map[string][]string          // clause → what demands the same, both ways
+	digest      func() string
 }
 
 // Clause finds a clause by its exact ID.
@@ -157,8 +169,11 @@ func (c *Catalogue) Section(id string) (Section, bool) {
 	return c.sections[i], true
 }
 
-// Terms are the words that the checks of a file use in a fixed sense.
-func (c *Catalogue) Terms(file string) []Term { return c.terms[file] }
+// Terms are the words that the checks of a file use in a fixed sense: those that
+// it declares, then those of files that have no clauses and so speak for all.
+func (c *Catalogue) Terms(file string) []Term {
+	return append(slices.Clone(c.terms[file]), c.sharedTerms...)
+}
 
 // Vocabulary are the words allowed in a field (subject, observe or suites).
 func (c *Catalogue) Vocabulary(field string) []Term { return c.vocabulary[field] }
@@ -195,9 +210,22 @@ func newCatalogue(d *data) *Catalogue {
 			c.meanings[field][w.Term] = w.Says
 		}
 	}
+	c.shareTerms()
 	c.linkSameRules()
 	c.digest = sync.OnceValue(c.computeDigest)
 	return c
+}
+
+func (c *Catalogue) shareTerms() {
+	hasClauses := map[string]bool{}
+	for _, clause := range c.clauses {
+		hasClauses[clause.File] = true
+	}
+	for _, file := range slices.Sorted(maps.Keys(c.terms)) {
+		if !hasClauses[file] {
+			c.sharedTerms = append(c.sharedTerms, c.terms[file]...)
+		}
+	}
 }
 
 // linkSameRules makes the relation between clauses symmetric: the text is

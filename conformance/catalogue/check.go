@@ -1,10 +1,8 @@
 package catalogue
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -69,6 +67,11 @@ func (k *checker) sections() {
 }
 
 func (k *checker) clauses() {
+	for _, field := range vocabularyFields {
+		if len(k.Clauses) > 0 && len(k.Vocabulary[field]) == 0 {
+			k.problem(place{k.Clauses[0].File, 1}, "no file declares the vocabulary of %s", field)
+		}
+	}
 	rank, number, last := -1, 0, ""
 	for _, c := range k.Clauses {
 		at := place{c.File, c.Line}
@@ -94,6 +97,9 @@ func (k *checker) clauses() {
 }
 
 func (k *checker) words(c *Clause, field string, words []string, at place) {
+	if len(k.Vocabulary[field]) == 0 {
+		return // reported once
+	}
 	for _, w := range words {
 		known := slices.ContainsFunc(k.Vocabulary[field], func(t Term) bool { return t.Term == w })
 		if !known && w != "" {
@@ -191,101 +197,4 @@ func (k *checker) references() {
 			}
 		}
 	}
-}
-
-// Mentions are the clause and reading identifiers in a piece of prose, in
-// order: one capital letter, numbers with dots for a clause, a hyphen, a number
-// (P10-11, S6.3-1, R-05).
-func Mentions(prose string) []string {
-	var ids []string
-	for i := 0; i < len(prose); i++ {
-		if prose[i] < 'A' || prose[i] > 'Z' || i > 0 && isWordByte(prose[i-1]) {
-			continue
-		}
-		j := i + 1
-		for j < len(prose) && (isDigit(prose[j]) || prose[j] == '.') {
-			j++
-		}
-		if j+1 >= len(prose) || prose[j] != '-' || !isDigit(prose[j+1]) {
-			continue
-		}
-		end := j + 1
-		for end < len(prose) && isDigit(prose[end]) {
-			end++
-		}
-		if end < len(prose) && isWordByte(prose[end]) {
-			continue
-		}
-		id := prose[i:end]
-		_, _, clause := splitClauseID(id)
-		_, _, reading := splitReadingID(id)
-		if clause || reading {
-			ids = append(ids, id)
-		}
-		i = end - 1
-	}
-	return ids
-}
-
-func isDigit(b byte) bool { return b >= '0' && b <= '9' }
-
-func isWordByte(b byte) bool {
-	return isDigit(b) || b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' || b == '_' || b == '-'
-}
-
-// splitClauseID splits S6.3-1 into S6.3 and 1.
-func splitClauseID(id string) (section string, number int, ok bool) {
-	section, digits, found := strings.Cut(id, "-")
-	number, isNumber := parseNumber(digits)
-	return section, number, found && isNumber && isSectionID(section)
-}
-
-// splitReadingID splits R-05 into R and 5.
-func splitReadingID(id string) (prefix string, number int, ok bool) {
-	prefix, digits, found := strings.Cut(id, "-")
-	letters := prefix != "" && strings.Trim(prefix, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
-	number, err := strconv.Atoi(digits)
-	return prefix, number, found && letters && err == nil && number > 0
-}
-
-func isSectionID(id string) bool {
-	_, numbers := splitSection(id)
-	return numbers != nil
-}
-
-// splitSection splits S6.3 into S and [6 3]; the numbers are nil where id is
-// no section ID.
-func splitSection(id string) (letters string, numbers []int) {
-	rest := strings.TrimLeft(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-	letters = id[:len(id)-len(rest)]
-	if letters == "" {
-		return "", nil
-	}
-	for part := range strings.SplitSeq(rest, ".") {
-		n, ok := parseNumber(part)
-		if !ok {
-			return letters, nil
-		}
-		numbers = append(numbers, n)
-	}
-	return letters, numbers
-}
-
-// parseNumber accepts decimal digits without a leading zero, and 0.
-func parseNumber(digits string) (int, bool) {
-	n, err := strconv.Atoi(digits)
-	return n, err == nil && strconv.Itoa(n) == digits && n >= 0
-}
-
-func samePrefix(a, b string) bool {
-	x, _ := splitSection(a)
-	y, _ := splitSection(b)
-	return x == y
-}
-
-// compareSections orders S6 < S6.1 < S6.2 < S6.10 < S7.
-func compareSections(a, b string) int {
-	x, m := splitSection(a)
-	y, n := splitSection(b)
-	return cmp.Or(cmp.Compare(x, y), slices.Compare(m, n))
 }

@@ -149,8 +149,8 @@ func (r *reader) document(content []byte, d *data) {
 		d.sectionAt = append(d.sectionAt, place{r.file, n.Line})
 	})
 	each("terms", func(n *yaml.Node) {
-		f := r.mapping(n, "term", "term", "says")
-		d.Terms[r.file] = append(d.Terms[r.file], Term{f.text("term"), f.text("says")})
+		f := r.mapping(n, "term", "term", "forms", "says")
+		d.Terms[r.file] = append(d.Terms[r.file], Term{Term: f.text("term"), Forms: f.optionalWords("forms"), Says: f.text("says")})
 	})
 	each("clauses", func(n *yaml.Node) { d.Clauses = append(d.Clauses, r.clause(n)) })
 	each("readings", func(n *yaml.Node) { d.Readings = append(d.Readings, r.reading(n)) })
@@ -245,7 +245,7 @@ func (r *reader) vocabulary(n *yaml.Node, d *data) {
 		}
 		for i := 0; i < len(node.Content); i += 2 {
 			word := node.Content[i].Value
-			d.Vocabulary[field] = append(d.Vocabulary[field], Term{word, words.optionalText(word)})
+			d.Vocabulary[field] = append(d.Vocabulary[field], Term{Term: word, Says: words.optionalText(word)})
 		}
 	}
 }

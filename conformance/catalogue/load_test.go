@@ -126,7 +126,7 @@ func TestLoad(t *testing.T) {
 	if got := c.Meaning("suites", "engine"); got != "judges engines" {
 		t.Errorf("meaning %q", got)
 	}
-	if diff := cmp.Diff([]Term{{"seed", "what lies there before"}}, c.Terms("clauses.yaml")); diff != "" {
+	if diff := cmp.Diff([]Term{{Term: "seed", Says: "what lies there before"}}, c.Terms("clauses.yaml")); diff != "" {
 		t.Errorf("terms: %s", diff)
 	}
 }
@@ -220,6 +220,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"unknown key of a file", "clauses.yaml", "title: Storage", "title: Storage\nauthor: me", `clauses.yaml:2: the file: unknown key "author"`},
 		{"section, file without a title", "words.yaml", "vocabulary:", "sections: [{id: A1, title: x}]\nvocabulary:", `words.yaml:1: the file of section A1 has no title`},
 		{"clause that is no mapping", "clauses.yaml", "clauses:\n", "clauses:\n- just text\n", `clauses.yaml:9: clause without id is not a mapping`},
+		{"no vocabulary", "words.yaml", wordsFile, "terms: []\n", `clauses.yaml:1: no file declares the vocabulary of suites`},
 		{"unknown vocabulary", "words.yaml", "  subject:", "  colour: {red: r}\n  subject:", `words.yaml:2: vocabulary: unknown key "colour"`},
 		{"word without a meaning", "words.yaml", "engine: judges engines", `engine: ""`, `words.yaml:4: vocabulary of suites: "engine" is empty`},
 		{"kind of a reading", "readings.yaml", "kind: finding", "kind: note", `readings.yaml:12: reading F-1: "kind" is "note", not one of reading, finding`},
@@ -288,6 +289,36 @@ func TestMentions(t *testing.T) {
 	got := Mentions("S6.3-1, (P10-11) and R-05; not SHA-256, UTF-8, V-x, xS1-1, S1-1a, S6.3- or S.1-1; S1.-2; F-2.")
 	if diff := cmp.Diff([]string{"S6.3-1", "P10-11", "R-05", "F-2"}, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestTermIn(t *testing.T) {
+	for _, tt := range []struct {
+		term  Term
+		prose string
+		want  bool
+	}{
+		{Term{Term: "v"}, "from v=3 on", true},
+		{Term{Term: "v"}, "version 3 of V", false},
+		{Term{Term: "seed"}, "seeded seeds", false},
+		{Term{Term: "seed", Forms: []string{"seed", "seeded"}}, "a seeded one", true},
+		{Term{Term: "Guard", Forms: []string{"Guard:"}}, "Guard: it was", true},
+		{Term{Term: "Guard", Forms: []string{"Guard:"}}, "Guards of Guard", false},
+		{Term{Term: "new state"}, "the new state has", true},
+		{Term{Term: "T"}, "", false},
+	} {
+		if got := tt.term.In(tt.prose); got != tt.want {
+			t.Errorf("%q in %q: %v", tt.term.Term, tt.prose, got)
+		}
+	}
+}
+
+func TestTermsOfFilesWithoutClausesAreShared(t *testing.T) {
+	files := bundle()
+	files["words.yaml"].Data = []byte(wordsFile + "terms:\n- {term: run, says: one go}\n")
+	got := mustLoad(t, files).Terms("clauses.yaml")
+	if len(got) != 2 || got[0].Term != "seed" || got[1].Term != "run" {
+		t.Errorf("terms %+v", got)
 	}
 }
 
