@@ -50,6 +50,7 @@ func newLab(ctx context.Context, t *conformance.T, c Config, over Transport) *La
 	t.Must(err)
 	t.Cleanup(func() { x.Hub.Close() })
 	x.Bucket = wire.NewBucket(x)
+	x.Bucket.OnError = t.Trouble
 	t.Trace(x.trace)
 	t.Cleanup(x.finish)
 	return x

@@ -36,7 +36,7 @@ func (x *Lab) tagged(s *wire.Session, all string, because ...string) (push, plai
 	return push, plain, inv
 }
 
-func stopped(reason string) wire.Entry { return wire.ControlEntry("stopped", reason, time.Time{}) }
+func stopped(reason string) wire.Entry { return wire.ControlEntry("stopped", reason, "") }
 
 var _ = scenario("P4.3", "since-the-stop", "objects arrived in two snapshots after a stop: all of them are tagged, nothing before the stop is",
 	"P4.3-1 P4.3-2",
@@ -65,7 +65,7 @@ var _ = scenario("P4.3", "after-a-sleep", "a sleep is over and nothing arrived: 
 	func(x *Lab) {
 		s := x.Session(wire.SessionSpec{})
 		s.Commit(wire.Checkpoint, x.text("a"))
-		s.Commit(wire.Checkpoint, x.text("b"), wire.ControlEntry("stopped", "nap", time.Now().Add(-time.Minute)))
+		s.Commit(wire.Checkpoint, x.text("b"), wire.ControlEntry("stopped", "nap", time.Now().Add(-time.Minute).UTC().Format(time.RFC3339)))
 		push, plain, _ := x.tagged(s, "a b", "P4.3-2")
 		x.Clause("P4.3-2").Holds(len(push) == 0, "no entry follows the stopped message, so none has event push", "push: %v, without event: %v", push, plain)
 	}, overBoth)
@@ -83,7 +83,7 @@ var _ = scenario("P4.3", "last-delta", "sessions without a stop: just the object
 		x.Clause("P4.3-3").Expect(push).To(Equal(fields("a b c")), "all three objects of the only snapshot have event push")
 
 		parent := x.plainLog()
-		child := x.Session(wire.SessionSpec{Parent: parent.At(3), FirstSequence: 6})
+		child := x.Session(wire.SessionSpec{Parent: parent.Pointer(3), FirstSequence: 6})
 		child.Commit(wire.Checkpoint, x.text("own"))
 		push, plain, _ = x.tagged(child, "a b c d e own", "P4.3-3")
 		x.Clause("P4.3-3").Expect(push).To(ContainElement("own"), "own, the last snapshot's object, has event push")
@@ -97,7 +97,7 @@ var _ = scenario("P4.3", "other-status", "the latest control message says runnin
 			s := x.Session(wire.SessionSpec{})
 			s.Commit(wire.Checkpoint, x.text("a"), stopped("early"))
 			s.Commit(wire.Checkpoint, x.text("b"))
-			latest := wire.ControlEntry(status, "", time.Time{})
+			latest := wire.ControlEntry(status, "", "")
 			if status == "" {
 				latest.Body = []byte("{}")
 			}
@@ -118,7 +118,7 @@ var _ = scenario("P4.3", "parents-stop", "the parent was stopped when it forked:
 		parent.Commit(wire.Checkpoint, x.text("a"), stopped("forking"))
 		id := x.NewID()
 		parent.Commit(wire.Checkpoint, x.text("b"), wire.ForkEntry(x.Word("task"), id), stopped("waiting for the child"))
-		child := x.Session(wire.SessionSpec{ID: id, Parent: parent.At(2), FirstSequence: 6})
+		child := x.Session(wire.SessionSpec{ID: id, Parent: parent.Pointer(2), FirstSequence: 6})
 		child.Commit(wire.Checkpoint, x.text("task"))
 		child.Commit(wire.Checkpoint, x.text("x"))
 		push, _, _ := x.tagged(child, "a b task x", "P4.3-6")

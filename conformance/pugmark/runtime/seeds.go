@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"strings"
 
@@ -36,9 +35,6 @@ func (x *Lab) output(name string) wire.OutputRecord {
 	return wire.OutputRecord{Name: name, Data: []byte(x.Word("output " + name)), ContentType: "text/plain"}
 }
 
-// digest is the digest of a body as descriptors spell it.
-func digest(body []byte) string { return fmt.Sprintf("sha256:%x", sha256.Sum256(body)) }
-
 // names are the names of descriptors in order.
 func names(ds []wire.Descriptor) []string {
 	out := []string{}
@@ -67,7 +63,7 @@ func (x *Lab) bodyCommitted(id wire.SessionID, version uint32, body []byte) bool
 		return false
 	}
 	for _, d := range snap.Descriptors {
-		if d.Digest == digest(body) {
+		if d.Digest == wire.Digest(body) {
 			return true
 		}
 	}
