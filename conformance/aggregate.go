@@ -152,10 +152,14 @@ func reasonOf(v report.Verdict, found []report.Evidence) string {
 			reasons = append(reasons, e.Seen)
 		}
 	}
-	if len(reasons) > 1 {
+	switch len(reasons) {
+	case 0:
+		return "no reason was given"
+	case 1:
+		return reasons[0]
+	default:
 		return fmt.Sprintf("%s (%d further reasons)", reasons[0], len(reasons)-1)
 	}
-	return reasons[0]
 }
 
 // readings are those the catalogue names and those the checks leaned on.

@@ -31,6 +31,7 @@ type Scenario struct {
 	Clauses []string      // every clause it can give a verdict on
 	Needs   []string      // capabilities of the subject without which it cannot be run
 	Limit   time.Duration // 0 = DefaultLimit; a scenario that outlives it is the suite's trouble
+	Lasts   time.Duration // how long it waits on purpose, if that is more than a second: such scenarios start first
 	Serial  bool          // measures time: nothing else should run beside it
 	Where   string        // file:line of the declaration
 	Body    func(ctx context.Context, t *T)

@@ -1,0 +1,21 @@
+package run
+
+import (
+	"encoding/json"
+
+	"github.com/pugcheck/pugcheck/conformance"
+)
+
+// order is what a worker reads from standard input, once.
+type order struct {
+	Job       json.RawMessage `json:"job"`
+	Seed      uint64          `json:"seed"`
+	Scenarios []string        `json:"scenarios"`
+}
+
+// message is one line from a worker. Exactly one field is set.
+type message struct {
+	Started string               `json:"started,omitempty"`
+	Outcome *conformance.Outcome `json:"outcome,omitempty"`
+	Trouble string               `json:"trouble,omitempty"` // the order cannot be carried out at all
+}

@@ -1,0 +1,281 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"sort"
+	"sync"
+	"time"
+
+	"github.com/pugcheck/pugcheck/conformance"
+	"github.com/pugcheck/pugcheck/harness/report"
+)
+
+// Plan says what is run and how.
+type Plan struct {
+	Worker    []string               // argv that makes a worker process
+	Env       []string               // added to a worker's environment
+	Job       any                    // JSON for the worker's open function
+	Seed      uint64                 //
+	Workers   int                    // at most so many at once; 0 = twice the cores
+	Preflight string                 // run first and alone; "" = none
+	Scenarios []conformance.Scenario // everything to be run, in the order of the suite
+	Observer  Observer               // may be nil
+	Margin    time.Duration          // how far past its limit a scenario may be before its worker is ended; 0 = 15 s
+	Idle      time.Duration          // how long a worker may take between scenarios; 0 = 1 min
+	Grace     time.Duration          // how long an interrupted worker may take to end; 0 = 5 s
+}
+
+// Observer is told what happens as it happens. Calls come one at a time.
+type Observer interface {
+	Started(id string)
+	Finished(o conformance.Outcome)
+}
+
+// Result is what became of a plan.
+type Result struct {
+	Outcomes    []conformance.Outcome // in the order in which they came
+	NotRun      map[string]string     // scenario → why it has no outcome
+	Blocked     string                // why nothing was run after the preflight
+	Interrupted bool                  // the context ended before the plan did
+}
+
+// Scenarios that are run per worker process. A process costs about as much as a
+// fifth of an ordinary scenario, so a handful shares one; few enough that the
+// last batches end at about the same time.
+const maxBatch = 8
+
+// Run carries the plan out. The result is complete in the sense of the package
+// documentation even when an error is returned, which says that workers cannot
+// work at all.
+func Run(ctx context.Context, plan Plan) (Result, error) {
+	defaults(&plan)
+	p := &pool{plan: plan, tries: map[string]int{}, result: Result{NotRun: map[string]string{}}}
+	job, err := json.Marshal(plan.Job)
+	if err != nil {
+		return p.result, fmt.Errorf("the job cannot be written as JSON: %w", err)
+	}
+	p.job = job
+	first, parallel, serial := divide(plan)
+	p.drain(ctx, first, 1)
+	if len(first) > 0 {
+		p.result.Blocked = p.blocked(first[0])
+	}
+	if p.result.Blocked == "" {
+		p.drain(ctx, parallel, plan.Workers)
+		p.drain(ctx, serial, 1)
+	}
+	return p.finish(ctx)
+}
+
+func defaults(plan *Plan) {
+	if plan.Workers < 1 {
+		plan.Workers = 2 * runtime.NumCPU()
+	}
+	for _, d := range []struct {
+		v   *time.Duration
+		def time.Duration
+	}{{&plan.Margin, 15 * time.Second}, {&plan.Idle, time.Minute}, {&plan.Grace, 5 * time.Second}} {
+		if *d.v == 0 {
+			*d.v = d.def
+		}
+	}
+}
+
+// divide splits the plan into the preflight, what may run side by side (the
+// longest first), and what has to run alone.
+func divide(plan Plan) (first, parallel, serial []conformance.Scenario) {
+	for _, sc := range plan.Scenarios {
+		switch {
+		case sc.ID == plan.Preflight:
+			first = append(first, sc)
+		case sc.Serial:
+			serial = append(serial, sc)
+		default:
+			parallel = append(parallel, sc)
+		}
+	}
+	sort.SliceStable(parallel, func(i, j int) bool { return parallel[i].Lasts > parallel[j].Lasts })
+	return first, parallel, serial
+}
+
+// pool is a plan under way.
+type pool struct {
+	plan Plan
+	job  json.RawMessage
+
+	mu      sync.Mutex
+	queue   []conformance.Scenario
+	tries   map[string]int // how often a scenario was handed out
+	trouble error          // workers cannot work at all
+	result  Result
+}
+
+// drain runs the scenarios with at most n workers at once.
+func (p *pool) drain(ctx context.Context, scenarios []conformance.Scenario, n int) {
+	p.queue = append([]conformance.Scenario(nil), scenarios...)
+	var slots sync.WaitGroup
+	for range min(n, len(scenarios)) {
+		slots.Go(func() {
+			for {
+				batch := p.take(ctx, n)
+				if batch == nil {
+					return
+				}
+				p.batch(ctx, batch)
+			}
+		})
+	}
+	slots.Wait()
+}
+
+// take removes the next batch from the queue: large while much is left, single
+// scenarios towards the end; one that waits on purpose goes alone. What a crash
+// gives back is picked up by whoever is still at work.
+func (p *pool) take(ctx context.Context, n int) []conformance.Scenario {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.queue) == 0 || ctx.Err() != nil || p.trouble != nil {
+		return nil
+	}
+	size := max(1, min(maxBatch, len(p.queue)/(2*n)))
+	if p.queue[0].Lasts > 0 {
+		size = 1
+	}
+	batch := p.queue[:size:size]
+	p.queue = p.queue[size:]
+	for _, sc := range batch {
+		p.tries[sc.ID]++
+	}
+	return batch
+}
+
+// batch runs one batch and settles each of its scenarios: by its outcome, by its
+// worker's end, or by giving it back.
+func (p *pool) batch(ctx context.Context, batch []conformance.Scenario) {
+	began := map[string]time.Time{}
+	settled := map[string]bool{}
+	end := p.process(ctx, batch,
+		func(id string) {
+			began[id] = time.Now()
+			p.observe(ctx, func(o Observer) { o.Started(id) })
+		},
+		func(out conformance.Outcome) {
+			settled[out.ID] = true
+			p.settle(ctx, out)
+		})
+	if ctx.Err() != nil {
+		return
+	}
+	if end.trouble != "" {
+		p.fail(errors.New(end.trouble))
+		return
+	}
+	for _, sc := range batch {
+		switch {
+		case settled[sc.ID]:
+		case sc.ID == end.inFlight:
+			p.settle(ctx, broken(sc, began[sc.ID], end))
+		default:
+			p.giveBack(ctx, sc, end)
+		}
+	}
+}
+
+// giveBack hands a scenario out again that its worker never came to, once.
+func (p *pool) giveBack(ctx context.Context, sc conformance.Scenario, end ending) {
+	p.mu.Lock()
+	again := p.tries[sc.ID] < 2
+	if again {
+		p.queue = append(p.queue, sc)
+	}
+	p.mu.Unlock()
+	if !again {
+		if end.why == "" {
+			end.why = "two workers ended without running the scenario"
+		}
+		p.settle(ctx, broken(sc, time.Now(), end))
+	}
+}
+
+// settle keeps an outcome, unless the run has been interrupted: a scenario that
+// was cut short says nothing about the subject.
+func (p *pool) settle(ctx context.Context, out conformance.Outcome) {
+	p.observe(ctx, func(o Observer) { o.Finished(out) }, func() { p.result.Outcomes = append(p.result.Outcomes, out) })
+}
+
+// observe calls the observer, and then each f, one caller at a time.
+func (p *pool) observe(ctx context.Context, tell func(Observer), then ...func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if ctx.Err() != nil {
+		return
+	}
+	for _, f := range then {
+		f()
+	}
+	if p.plan.Observer != nil {
+		tell(p.plan.Observer)
+	}
+}
+
+func (p *pool) fail(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.trouble == nil {
+		p.trouble = err
+	}
+}
+
+// blocked says why a preflight is no basis to go on from; "" if it is one: it
+// came to its end, passed something, and violated nothing it is labelled with.
+func (p *pool) blocked(pre conformance.Scenario) string {
+	for _, out := range p.result.Outcomes {
+		if out.ID != pre.ID {
+			continue
+		}
+		if out.Outcome != "completed" {
+			return out.Reason
+		}
+		passed := false
+		for _, f := range out.Findings {
+			switch f.Verdict {
+			case report.Fail, report.Error:
+				return fmt.Sprintf("%s: %s", f.Clause, f.Seen)
+			case report.Pass:
+				passed = true
+			}
+		}
+		if !passed {
+			return "it did nothing that a clause demands"
+		}
+	}
+	return ""
+}
+
+// finish gives every scenario without an outcome its reason.
+func (p *pool) finish(ctx context.Context) (Result, error) {
+	done := map[string]bool{}
+	for _, out := range p.result.Outcomes {
+		done[out.ID] = true
+	}
+	reason := "the run ended before the scenario's turn"
+	switch {
+	case p.result.Blocked != "":
+		reason = "the subject did not get through " + p.plan.Preflight
+	case ctx.Err() != nil:
+		reason = "the run was interrupted"
+	case p.trouble != nil:
+		reason = "the workers could not work: " + p.trouble.Error()
+	}
+	for _, sc := range p.plan.Scenarios {
+		if !done[sc.ID] {
+			p.result.NotRun[sc.ID] = reason
+		}
+	}
+	p.result.Interrupted = ctx.Err() != nil && len(p.result.NotRun) > 0
+	return p.result, p.trouble
+}

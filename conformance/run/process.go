@@ -1,0 +1,207 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/pugcheck/pugcheck/conformance"
+	"github.com/pugcheck/pugcheck/harness/report"
+)
+
+// lastWords bounds what is kept of a worker's output: the beginning names a
+// panic, the end tells where it stood.
+const lastWords = 16 << 10
+
+// ending is how a worker process ended.
+type ending struct {
+	inFlight string // scenario that had started and had no outcome
+	why      string // in words; empty for a regular end
+	trouble  string // what the worker itself said it cannot do
+	output   string // last words
+}
+
+// process runs one batch in one worker process and delivers its messages. It
+// returns when the process is gone. The end of ctx ends the worker: politely
+// first, so that it takes its subjects along, then by force.
+func (p *pool) process(ctx context.Context, batch []conformance.Scenario, started func(string), done func(conformance.Outcome)) ending {
+	// The kernel ties the worker's death signal to the thread that starts it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+
+	read, write, err := os.Pipe()
+	if err != nil {
+		return ending{why: fmt.Sprintf("no pipe for a worker: %v", err)}
+	}
+	defer read.Close()
+	var ids []string
+	for _, sc := range batch {
+		ids = append(ids, sc.ID)
+	}
+	stdin, err := json.Marshal(order{Job: p.job, Seed: p.plan.Seed, Scenarios: ids})
+	if err != nil {
+		write.Close()
+		return ending{trouble: fmt.Sprintf("the job cannot be written as JSON: %v", err)}
+	}
+	output := &ends{limit: lastWords}
+	cmd := exec.Command(p.plan.Worker[0], p.plan.Worker[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(stdin), output, output
+	cmd.Env = append(os.Environ(), p.plan.Env...)
+	cmd.ExtraFiles = []*os.File{write}
+	cmd.WaitDelay = time.Second
+	cmd.SysProcAttr = ownGroup()
+	err = cmd.Start()
+	write.Close()
+	if err != nil {
+		return ending{why: fmt.Sprintf("a worker could not be started: %v", err)}
+	}
+
+	w := &watch{limit: p.plan.Idle}
+	w.timer = time.AfterFunc(w.limit, func() { w.expire(cmd.Process) })
+	stop := context.AfterFunc(ctx, func() { p.end(cmd.Process) })
+	limits := map[string]time.Duration{}
+	for _, sc := range batch {
+		limits[sc.ID] = limitOf(sc) + p.plan.Margin
+	}
+	end := ending{}
+	for dec := json.NewDecoder(read); ; {
+		var m message
+		if err := dec.Decode(&m); err != nil {
+			if !errors.Is(err, io.EOF) && ctx.Err() == nil && !w.expired() {
+				end.why = fmt.Sprintf("unreadable message from a worker: %v", err)
+				_ = cmd.Process.Kill()
+			}
+			break
+		}
+		switch {
+		case m.Started != "":
+			end.inFlight = m.Started
+			w.reset(limits[m.Started])
+			started(m.Started)
+		case m.Outcome != nil:
+			if m.Outcome.ID == end.inFlight {
+				end.inFlight = ""
+			}
+			w.reset(p.plan.Idle)
+			done(*m.Outcome)
+		case m.Trouble != "":
+			end.trouble = m.Trouble
+		}
+	}
+	w.reset(p.plan.Idle)
+	err = cmd.Wait()
+	w.timer.Stop()
+	stop()
+	switch {
+	case w.expired():
+		end.why = fmt.Sprintf("a worker said nothing for %s and was ended", w.limit)
+	case end.why == "" && end.trouble == "" && err != nil && !errors.Is(err, exec.ErrWaitDelay):
+		end.why = fmt.Sprintf("a worker process broke off: %v", err)
+	case end.why == "" && end.inFlight != "":
+		end.why = "a worker process ended in the middle of the scenario"
+	}
+	end.output = output.String()
+	return end
+}
+
+// end ends a worker on interruption. It has Grace to take its subjects along.
+func (p *pool) end(proc *os.Process) {
+	_ = proc.Signal(syscall.SIGTERM)
+	time.AfterFunc(p.plan.Grace, func() { _ = proc.Kill() })
+}
+
+// broken is the outcome of a scenario whose worker did not survive it.
+func broken(sc conformance.Scenario, began time.Time, e ending) conformance.Outcome {
+	out := conformance.Outcome{ID: sc.ID, Outcome: "error", Reason: e.why, Started: began, Findings: []conformance.Finding{}}
+	for _, id := range sc.Clauses {
+		out.Findings = append(out.Findings, conformance.Finding{Clause: id, Verdict: report.Error, Seen: e.why, Where: sc.Where, Times: 1})
+	}
+	if text := strings.TrimSpace(e.output); text != "" {
+		out.Trace = []report.Block{{Title: "last words of the worker process", Text: text}}
+	}
+	return out
+}
+
+func limitOf(sc conformance.Scenario) time.Duration {
+	if sc.Limit > 0 {
+		return sc.Limit
+	}
+	return conformance.DefaultLimit
+}
+
+// watch ends a worker that has said nothing for too long.
+type watch struct {
+	mu    sync.Mutex
+	timer *time.Timer
+	limit time.Duration
+	over  bool
+}
+
+func (w *watch) reset(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.over {
+		w.limit = d
+		w.timer.Reset(d)
+	}
+}
+
+// expire makes the worker, a Go program, print where its goroutines hang, and
+// ends it for good soon after.
+func (w *watch) expire(proc *os.Process) {
+	w.mu.Lock()
+	w.over = true
+	w.mu.Unlock()
+	_ = proc.Signal(syscall.SIGABRT)
+	time.AfterFunc(2*time.Second, func() { _ = proc.Kill() })
+}
+
+func (w *watch) expired() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.over
+}
+
+// ends keeps the beginning and the end of what is written to it.
+type ends struct {
+	mu         sync.Mutex
+	limit      int
+	head, tail []byte
+	dropped    int64
+}
+
+func (e *ends) Write(b []byte) (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n := len(b)
+	if room := e.limit - len(e.head); room > 0 {
+		k := min(room, len(b))
+		e.head = append(e.head, b[:k]...)
+		b = b[k:]
+	}
+	e.tail = append(e.tail, b...)
+	if over := len(e.tail) - e.limit; over > 0 {
+		e.dropped += int64(over)
+		e.tail = append(e.tail[:0], e.tail[over:]...)
+	}
+	return n, nil
+}
+
+func (e *ends) String() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.dropped == 0 {
+		return string(e.head) + string(e.tail)
+	}
+	return fmt.Sprintf("%s\n… %d bytes left out …\n%s", e.head, e.dropped, e.tail)
+}
