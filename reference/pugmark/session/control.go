@@ -1,0 +1,53 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// ControlType is the content type of control messages (P9-1).
+const ControlType = "application/vnd.pugmark.control+json"
+
+// The statuses of a control message.
+const (
+	StatusRunning = "running"
+	StatusStopped = "stopped"
+	StatusUnknown = "unknown"
+)
+
+// Control is the body of a control message, the record of a run's outcome (P9-2). Missing fields are zero (P9-3).
+type Control struct {
+	Status  string    `json:"status,omitempty"`
+	Reason  string    `json:"reason,omitempty"`
+	StartAt time.Time `json:"start-at,omitzero"` // when a sleeping session is due
+}
+
+// Encode gives the body of the control message.
+func (c Control) Encode() ([]byte, error) {
+	body, err := json.Marshal(c)
+	if err != nil {
+		return nil, fmt.Errorf("encode control message: %w", err)
+	}
+	return body, nil
+}
+
+// DecodeControl reads the body of a control message.
+func DecodeControl(body []byte) (Control, error) {
+	var c Control
+	if err := json.Unmarshal(body, &c); err != nil {
+		return Control{}, fmt.Errorf("control message: %w", err)
+	}
+	return c, nil
+}
+
+// ReadControl reads the control message that d describes.
+func (r *Repo) ReadControl(ctx context.Context, d Descriptor) (Control, error) {
+	body, err := r.ReadBody(ctx, d)
+	if err != nil {
+		return Control{}, fmt.Errorf("control message %d: %w", d.SequenceNumber, err)
+	}
+	return DecodeControl(body)
+}

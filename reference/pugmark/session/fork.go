@@ -1,0 +1,90 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/pugcheck/pugcheck/reference/pugmark/layout"
+)
+
+// errTaken: a child's snapshot 1 is somebody else's and does not hold the fork's body.
+var errTaken = errors.New("snapshot 1 is taken")
+
+// Materialise makes the child session that a fork record asks for, and gives its manifest. version is that of the
+// parent's snapshot which holds the record. It may be called again at any time, by any number of runs at once, and
+// completes what a crash left half done (S11.2-15, S11.2-16).
+func (r *Repo) Materialise(ctx context.Context, parent Manifest, version uint32, fork Descriptor) (Manifest, error) {
+	if fork.TargetSession == parent.Session {
+		return parent, nil // a session that names itself as its child has no effect
+	}
+	// S7.3-4: the child's numbers go on from the last one visible at its parent pointer.
+	first, err := r.NextSequence(ctx, parent.Session, version)
+	if err != nil {
+		return Manifest{}, fmt.Errorf("materialise fork %s: %w", fork.TargetSession, err)
+	}
+	pointer := Pointer{Session: parent.Session, Version: version}
+	child, created, err := r.CreateManifest(ctx, Manifest{ // S11.2-8
+		Session:             fork.TargetSession,
+		Parent:              pointer,        // S11.2-4
+		Agent:               parent.Agent,   // S11.2-5
+		Handler:             parent.Handler, // S11.2-5
+		Metadata:            fork.Metadata,  // S11.2-6
+		FirstSequenceNumber: first,
+		// S11.2-7: no name.
+	})
+	if err != nil {
+		return Manifest{}, fmt.Errorf("materialise fork %s: %w", fork.TargetSession, err)
+	}
+	var latest uint32
+	if !created {
+		if latest, err = r.Latest(ctx, child.Session); err != nil {
+			return Manifest{}, fmt.Errorf("materialise fork: %w", err)
+		}
+	}
+
+	entry := fork
+	entry.Fork, entry.TargetSession = false, layout.SessionID{} // S11.2-10
+	holds := func(s Snapshot) bool {
+		return slices.ContainsFunc(s.Descriptors, func(d Descriptor) bool {
+			return d.Digest == entry.Digest && d.Name == entry.Name && !d.Fork && d.TargetSession.IsZero()
+		})
+	}
+	if latest == 0 {
+		// S11.2-12: snapshot 1, a checkpoint. S11.2-13: who finds it made already has succeeded.
+		_, err := r.commit(ctx, Commit{Session: child.Session, Type: Checkpoint, Descriptors: []Descriptor{entry}},
+			func(found Snapshot) (bool, error) {
+				if holds(found) {
+					return true, nil
+				}
+				return false, errTaken
+			})
+		if !errors.Is(err, errTaken) {
+			return child, err
+		}
+		latest = 1
+	}
+	if child.Parent != pointer {
+		return child, nil // another session, which had the ID before
+	}
+	return child, r.restoreForkBody(ctx, child, latest, entry, holds)
+}
+
+// restoreForkBody makes sure that a child which has snapshots holds the body that it was forked with.
+//
+// S11.2-9: as a rule it does, in snapshot 1. F-15: when somebody wrote into the child between its manifest and its snapshot
+// 1, the body is appended behind that, as an entry from outside.
+func (r *Repo) restoreForkBody(ctx context.Context, child Manifest, latest uint32, entry Descriptor, holds func(Snapshot) bool) error {
+	for s, err := range r.Snapshots(ctx, child.Session, 1, latest) {
+		if err != nil {
+			return fmt.Errorf("materialise fork: %w", err)
+		}
+		if holds(s) {
+			return nil
+		}
+	}
+	_, err := r.commit(ctx, Commit{Session: child.Session, Base: latest, Type: Provisional, Descriptors: []Descriptor{entry}},
+		func(found Snapshot) (bool, error) { return holds(found), nil })
+	return err
+}

@@ -1,0 +1,94 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/pugcheck/pugcheck/reference/pugmark/layout"
+	"github.com/pugcheck/pugcheck/reference/pugmark/store"
+)
+
+// LoadSnapshot reads one snapshot: what was committed at version, and nothing else (S6.5-8). ErrSnapshotNotFound.
+func (r *Repo) LoadSnapshot(ctx context.Context, id layout.SessionID, version uint32) (Snapshot, error) {
+	if s, ok := r.cache.snapshot(id, version); ok {
+		return s, nil
+	}
+	path, err := id.Path()
+	if err != nil {
+		return Snapshot{}, err
+	}
+	if version == 0 { // S4.3-2
+		return Snapshot{}, fmt.Errorf("session %s, version 0: %w", id, ErrSnapshotNotFound)
+	}
+	body, attrs, err := store.Get(ctx, r.store, path.Snapshot(version))
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return Snapshot{}, fmt.Errorf("session %s, version %d: %w", id, version, ErrSnapshotNotFound)
+	case err != nil:
+		return Snapshot{}, fmt.Errorf("load snapshot %d of session %s: %w", version, id, err)
+	}
+	s, err := decodeSnapshot(id, version, body, attrs)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	r.cache.addSnapshot(s)
+	return s, nil
+}
+
+// Snapshots gives the session's snapshots from the first version to the last, both included, in version order and
+// whatever their type (S6.5-5). Several are fetched at a time, and each is given as soon as its turn comes. It ends
+// after the first error.
+func (r *Repo) Snapshots(ctx context.Context, id layout.SessionID, first, last uint32) iter.Seq2[Snapshot, error] {
+	return func(yield func(Snapshot, error) bool) {
+		if last < first || last == 0 {
+			return
+		}
+		versions := func(i uint32) uint32 { return max(first, 1) + i }
+		r.fetch(ctx, id, last-max(first, 1)+1, r.options.Parallel, r.options.Parallel, versions, yield)
+	}
+}
+
+// Backward gives the session's snapshots from version down to 1. It starts with a single fetch and looks ahead more and
+// more, since most callers stop soon.
+func (r *Repo) Backward(ctx context.Context, id layout.SessionID, version uint32) iter.Seq2[Snapshot, error] {
+	return func(yield func(Snapshot, error) bool) {
+		r.fetch(ctx, id, version, 1, r.options.Parallel, func(i uint32) uint32 { return version - i }, yield)
+	}
+}
+
+// fetch loads n snapshots, the i-th being of version(i), and yields them in that order. At first window of them are
+// in flight, later up to limit.
+func (r *Repo) fetch(ctx context.Context, id layout.SessionID, n uint32, window, limit int,
+	version func(i uint32) uint32, yield func(Snapshot, error) bool,
+) {
+	type result struct {
+		snapshot Snapshot
+		err      error
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var pending []chan result
+	next := uint32(0)
+	for range n {
+		for ; next < n && len(pending) < window; next++ {
+			v, done := version(next), make(chan result, 1)
+			pending = append(pending, done)
+			if s, ok := r.cache.snapshot(id, v); ok {
+				done <- result{snapshot: s}
+				continue
+			}
+			go func() {
+				s, err := r.LoadSnapshot(ctx, id, v)
+				done <- result{s, err}
+			}()
+		}
+		got := <-pending[0]
+		pending = pending[1:]
+		if !yield(got.snapshot, got.err) || got.err != nil {
+			return
+		}
+		window = min(2*window, limit)
+	}
+}
