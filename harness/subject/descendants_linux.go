@@ -1,0 +1,244 @@
+package subject
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A claim says which processes belong to a subject, or to a whole run.
+type claim struct {
+	scope   string // the cookie
+	session int    // also the process group; 0 for a run
+	since   uint64 // start of the subject, in clock ticks since boot
+}
+
+// of completes the claim of the process that was just started.
+func (c *claim) of(pid int) {
+	c.session = pid
+	if s, err := readStat(pid); err == nil {
+		c.since = s.start
+	}
+}
+
+// stat is what is used of /proc/PID/stat.
+type stat struct {
+	pid, ppid, group, session int
+	state                     byte
+	kernel                    bool
+	start                     uint64 // clock ticks since boot
+}
+
+func readStat(pid int) (stat, error) {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return stat{}, err
+	}
+	// The name, in parentheses, may hold spaces and parentheses itself.
+	f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+	if len(f) < 20 {
+		return stat{}, fmt.Errorf("/proc/%d/stat: %d fields after the name", pid, len(f))
+	}
+	num := func(i int) int { n, _ := strconv.Atoi(f[i]); return n }
+	const kernelThread = 0x00200000
+	s := stat{pid: pid, state: f[0][0], ppid: num(1), group: num(2), session: num(3), kernel: num(6)&kernelThread != 0}
+	s.start, err = strconv.ParseUint(f[19], 10, 64)
+	return s, err
+}
+
+// gone tells whether only the entry in the process table is left.
+func (s stat) gone() bool { return s.state == 'Z' || s.state == 'X' }
+
+func allStats() []stat {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = dir.Close() }()
+	names, _ := dir.Readdirnames(-1)
+	var l []stat
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			if s, err := readStat(pid); err == nil { // else it has just ended
+				l = append(l, s)
+			}
+		}
+	}
+	return l
+}
+
+// members returns the living processes that belong to the claim. Undecided is
+// the number of processes whose environment could not be seen because they are
+// just executing a program (or have none).
+func (c *claim) members() (in []stat, undecided int) {
+	all := allStats()
+	reused := false // the number of the session belongs to another process by now
+	for _, s := range all {
+		if s.pid == c.session && s.start != c.since {
+			reused = true
+		}
+	}
+	self := os.Getpid()
+	found := map[int]bool{}
+	var rest []stat
+	for _, s := range all {
+		if s.pid == self || s.gone() || s.kernel || s.start < c.since {
+			continue
+		}
+		switch own, seen := c.marks(s.pid); {
+		case own, c.session != 0 && !reused && (s.session == c.session || s.group == c.session):
+			found[s.pid] = true
+			in = append(in, s)
+		default:
+			if !seen {
+				undecided++
+			}
+			rest = append(rest, s)
+		}
+	}
+	for more := true; more; {
+		more = false
+		for i, s := range rest {
+			if s.pid != 0 && (found[s.ppid] || found[s.session]) {
+				found[s.pid], rest[i].pid, more = true, 0, true
+				in = append(in, s)
+			}
+		}
+	}
+	return in, undecided
+}
+
+// marks tells whether the process carries the cookie, and whether its environment
+// could be seen. That of another user's process cannot be, and is not ours.
+func (c *claim) marks(pid int) (own, seen bool) {
+	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	if err != nil {
+		return false, true
+	}
+	for kv := range bytes.SplitSeq(env, []byte{0}) {
+		if v, ok := strings.CutPrefix(string(kv), CookieVariable+"="); ok {
+			return carries(v, c.scope), true
+		}
+	}
+	return false, len(env) > 0
+}
+
+func commandLine(pid int) string {
+	dir := "/proc/" + strconv.Itoa(pid)
+	b, err := os.ReadFile(dir + "/cmdline")
+	if err != nil || len(b) == 0 {
+		b, _ = os.ReadFile(dir + "/comm")
+		return "[" + strings.TrimSpace(string(b)) + "]"
+	}
+	return string(bytes.ReplaceAll(bytes.TrimRight(b, "\x00"), []byte{0}, []byte{' '}))
+}
+
+const (
+	// killPatience bounds the wait for killed processes; only one that is stuck
+	// in the kernel takes longer than a moment.
+	killPatience = 10 * time.Second
+
+	// secondLooks are made, a millisecond apart, where processes were undecided.
+	// The kernel shows no environment for some microseconds of an exec.
+	secondLooks = 3
+)
+
+// kill ends everything that belongs to the claim until nothing is left, main
+// first. It returns a line for each process besides the main one.
+func (c *claim) kill(main func()) (lines []string) {
+	type identity struct {
+		pid   int
+		start uint64
+	}
+	told := map[identity]bool{}
+	looks := 0
+	for deadline := time.Now().Add(killPatience); ; {
+		in, undecided := c.members()
+		for _, s := range in {
+			id := identity{s.pid, s.start}
+			if !told[id] && s.pid != c.session {
+				lines = append(lines, fmt.Sprintf("%d %s", s.pid, commandLine(s.pid)))
+			}
+			told[id] = true
+		}
+		if main != nil {
+			main()
+		}
+		var handles []unix.PollFd
+		for _, s := range in {
+			if fd := killOne(s); fd >= 0 {
+				handles = append(handles, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
+			}
+		}
+		if len(in) == 0 {
+			if looks++; undecided == 0 || looks > secondLooks {
+				return lines
+			}
+			time.Sleep(time.Millisecond)
+			continue
+		}
+		awaitGone(handles, time.Until(deadline))
+		if time.Now().After(deadline) {
+			for _, s := range in {
+				lines = append(lines, fmt.Sprintf("%d %s (still there after SIGKILL)", s.pid, commandLine(s.pid)))
+			}
+			return lines
+		}
+	}
+}
+
+// killOne kills the process and returns a pidfd that becomes readable with its
+// end, or -1. The second look at its start makes sure that the pid has not been
+// given to another process in the meantime.
+func killOne(s stat) int {
+	fd, err := unix.PidfdOpen(s.pid, 0)
+	if err != nil {
+		if err != unix.ESRCH { // a kernel without pidfd
+			_ = syscall.Kill(s.pid, syscall.SIGKILL)
+		}
+		return -1
+	}
+	if again, err := readStat(s.pid); err == nil && again.start == s.start {
+		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
+	}
+	return fd
+}
+
+// awaitGone waits until all processes have ended, and closes their pidfds.
+func awaitGone(handles []unix.PollFd, patience time.Duration) {
+	deadline := time.Now().Add(patience)
+	if len(handles) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	for _, h := range handles {
+		one := []unix.PollFd{h}
+		for {
+			left := time.Until(deadline)
+			if left <= 0 {
+				break
+			}
+			if _, err := unix.Poll(one, int(left/time.Millisecond)+1); err != unix.EINTR {
+				break
+			}
+		}
+		_ = unix.Close(int(h.Fd))
+	}
+}
+
+// signalGroup signals those who are left of the process group.
+func (c *claim) signalGroup(sig syscall.Signal) error {
+	in, _ := c.members()
+	err := os.ErrProcessDone
+	for _, s := range in {
+		if s.group == c.session {
+			err = syscall.Kill(s.pid, sig)
+		}
+	}
+	return err
+}

@@ -1,0 +1,44 @@
+package subject
+
+import (
+	"runtime"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+func processAttributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// launcher runs what it receives on a thread that lives as long as this process:
+// the parent-death signal is sent when the thread that forked ends, not when the
+// process does.
+var launcher = sync.OnceValue(func() chan<- func() {
+	work := make(chan func())
+	go func() {
+		runtime.LockOSThread()
+		for f := range work {
+			f()
+		}
+	}()
+	return work
+})
+
+func onLauncher(f func()) {
+	finished := make(chan struct{})
+	launcher() <- func() { defer close(finished); f() }
+	<-finished
+}
+
+// blockUntilExit waits for the end of a child without reaping it, so that its pid
+// stays its own until the caller reaps it. It tells whether it could wait.
+func blockUntilExit(pid int) bool {
+	for {
+		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if err != unix.EINTR {
+			return err == nil
+		}
+	}
+}
