@@ -48,9 +48,24 @@ func (s Stream) Last() (wire.Input, bool) {
 	return s.Inputs[len(s.Inputs)-1], true
 }
 
-// Stream waits until the runtime has closed the input, and decodes it. A runtime
-// that never closes it violates P16-3; the records so far are used then.
+// Stream waits until the runtime has closed the input, and decodes it. Where the
+// records cannot be told apart, the scenario ends here: the form of streams is
+// judged by invariants, and nothing can be said about what such a stream holds.
 func (i *Invocation) Stream() Stream {
+	s := i.Received()
+	if why := s.unreadable(); why != "" {
+		i.lab.Stop("the handler's input is no sequence of records, so what it holds is not judged: %s", why)
+	}
+	if len(s.Inputs) == 0 {
+		i.lab.Stop("the handler's input ended after %d bytes without a record, so there is nothing to judge", len(s.Raw))
+	}
+	return s
+}
+
+// Received is Stream for judging the form: whatever came, well-formed or not. A
+// runtime that never closes the input violates P16-3; the records so far are
+// used then.
+func (i *Invocation) Received() Stream {
 	if s, ok := i.complete(); ok {
 		return s
 	}

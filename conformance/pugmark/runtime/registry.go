@@ -39,7 +39,7 @@ type story struct {
 	section, name, title string
 	clauses              []string
 	needs                []string
-	http                 bool
+	http, httpOnly       bool
 	limit                time.Duration
 	serial               bool
 	where                string
@@ -70,6 +70,9 @@ func scenario(section, name, title, judges string, body func(x *Lab), options ..
 // about what transports share use it.
 func overBoth(s *story) { s.http = true }
 
+// overHTTP tells the story over HTTP only.
+func overHTTP(s *story) { s.http, s.httpOnly = true, true }
+
 // needing names capabilities of the subject (as in --without) that the story uses.
 func needing(capabilities ...string) option {
 	return func(s *story) { s.needs = append(s.needs, capabilities...) }
@@ -92,7 +95,9 @@ func Suite(c Config) *conformance.Suite {
 		Always:   Always(),
 	}
 	for _, s := range stories {
-		suite.Scenarios = append(suite.Scenarios, s.bind(c, Subprocess))
+		if !s.httpOnly {
+			suite.Scenarios = append(suite.Scenarios, s.bind(c, Subprocess))
+		}
 		if s.http {
 			suite.Scenarios = append(suite.Scenarios, s.bind(c, HTTP))
 		}

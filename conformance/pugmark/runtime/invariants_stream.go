@@ -1,0 +1,208 @@
+package runtime
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pugcheck/pugcheck/conformance/pugmark/wire"
+)
+
+// The form of the input stream. Each kind of fault of the strict decoder is held
+// against the one clause that it breaks, so that one fault fails one clause; and
+// where records could not be told apart, nothing is said about their contents.
+
+// formFaults says which clause each kind of fault violates, and what that clause
+// demands. proven marks those that any stream with records decides; the others
+// need bodies or text of a certain kind, so their passes come from scenarios.
+var formFaults = []struct {
+	clause string
+	proven bool
+	kinds  []wire.FaultKind
+	demand string
+}{
+	{"P3-1", true, []wire.FaultKind{wire.NotObject, wire.NotJSON, wire.NotANumber},
+		"the stream is a sequence of JSON objects: no other value at top level, and no record breaks JSON's grammar"},
+	{"P3-2", false, []wire.FaultKind{wire.InvalidUTF8, wire.LoneSurrogate},
+		"the stream is UTF-8, and escapes in it spell whole characters"},
+	{"P3-5", false, []wire.FaultKind{wire.Truncated},
+		"each record is one complete JSON object; the stream does not end inside one"},
+	{"P3-10", true, []wire.FaultKind{wire.BOM},
+		"no byte-order mark stands before, between or after records"},
+	{"P3-11", true, []wire.FaultKind{wire.Stray},
+		"between records stand space, tab, line feed and carriage return and nothing else"},
+	{"P3.1-1", false, []wire.FaultKind{wire.BadBase64},
+		"a data field is base64"},
+	{"P3.1-2", false, []wire.FaultKind{wire.URLSafeBase64},
+		"a data field is base64 in the standard alphabet, without - and _"},
+	{"P3.1-3", false, []wire.FaultKind{wire.BrokenBase64},
+		"a data field is base64 in one piece, without line breaks"},
+	{"P4-1", false, []wire.FaultKind{wire.WrongType},
+		"event, url, content-type, content-encoding, schema-url, name and data are strings, size is a non-negative integer without fraction or exponent, metadata is an object of strings"},
+}
+
+var _ = everyStream("P3-1 P3-2 P3-5 P3-10 P3-11 P3.1-1 P3.1-2 P3.1-3 P4-1 P2.1-2 P2.2-3",
+	func(x *Lab, inv *Invocation, s Stream) {
+		for _, rule := range formFaults {
+			found := s.faults(rule.kinds...)
+			switch {
+			case len(found) > 0:
+				x.Clause(rule.clause).Holds(false, rule.demand, "%s: %s", inv.which(), listed(found))
+			case rule.proven && len(s.Inputs) > 0:
+				x.Clause(rule.clause).Holds(true, rule.demand, "%s: %d records in %d bytes", inv.which(), len(s.Inputs), len(s.Raw))
+			}
+		}
+		for _, f := range s.faults(wire.DuplicateKey) {
+			x.Clause("P3-1").Warning().Holds(false, "no record holds a key twice", "%s: %s", inv.which(), f.Error())
+		}
+		if len(bytes.TrimSpace(s.Raw)) == 0 {
+			clause, where := "P2.1-2", "file descriptor 0"
+			if x.Over == HTTP {
+				clause, where = "P2.2-3", "the request's body"
+			}
+			x.Clause(clause).Holds(false, "the Inputs come on "+where+", a memory record and a lifecycle record at least", "%s: it ended after %d bytes, without a record", inv.which(), len(s.Raw))
+		}
+	})
+
+var _ = everyStream("P3-3", func(x *Lab, inv *Invocation, s Stream) {
+	const demand = "each JSON object is one record: none is a frame around records"
+	for _, in := range s.Inputs {
+		if field := frames(in.Record); field != "" {
+			x.Clause("P3-3").Holds(false, demand, "%s: record %d at byte %d has no field of an Input but a field %q that holds objects with such fields: %s", inv.which(), in.N, in.Offset, field, clip(in.Raw, 300))
+			return
+		}
+	}
+	if len(s.Inputs) > 1 {
+		x.Clause("P3-3").Holds(true, demand, "%s: %d records, none of them a frame", inv.which(), len(s.Inputs))
+	}
+})
+
+var _ = everyStream("P3-15", func(x *Lab, inv *Invocation, s Stream) {
+	if s.unreadable() != "" || len(s.Inputs) == 0 {
+		return
+	}
+	const demand = "exactly one line feed follows each record, the last one included"
+	var wrong []wire.Input
+	for _, in := range s.Inputs {
+		if string(in.After) != "\n" {
+			wrong = append(wrong, in)
+		}
+	}
+	if len(wrong) == 0 {
+		x.Clause("P3-15").Holds(true, demand, "%s: %d records", inv.which(), len(s.Inputs))
+		return
+	}
+	first := wrong[0]
+	x.Clause("P3-15").Holds(false, demand, "%s: %d of %d records are followed by something else; the first is record %d, followed at byte %d by %q", inv.which(), len(wrong), len(s.Inputs), first.N, first.End, clip(first.After, 40))
+})
+
+var _ = everyStream("P3.2-2", func(x *Lab, inv *Invocation, s Stream) {
+	if s.unreadable() != "" || len(s.Inputs) == 0 {
+		return
+	}
+	const demand = `fields that are empty ("", {}, 0, false, null) are left out`
+	var spelled []string
+	var first wire.Input
+	for _, in := range s.Inputs {
+		for _, field := range wire.InputFields {
+			if in.Zero(field) {
+				if len(spelled) == 0 {
+					first = in
+				}
+				spelled = append(spelled, fmt.Sprintf("%s in record %d", field, in.N))
+			}
+		}
+	}
+	if len(spelled) == 0 {
+		x.Clause("P3.2-2").Holds(true, demand, "%s: %d records without an empty field", inv.which(), len(s.Inputs))
+		return
+	}
+	count := len(spelled)
+	if count > 12 {
+		spelled = append(spelled[:12], "…")
+	}
+	x.Clause("P3.2-2").Holds(false, demand, "%s: %d empty fields are spelled out (%s); record %d at byte %d: %s", inv.which(), count, strings.Join(spelled, ", "), first.N, first.Offset, clip(first.Raw, 300))
+})
+
+// faults are the stream's faults of the given kinds.
+func (s Stream) faults(kinds ...wire.FaultKind) []wire.Fault {
+	var out []wire.Fault
+	for _, f := range s.Faults {
+		if slices.Contains(kinds, f.Kind) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// unreadable says why the records of a stream cannot be told apart, so that what
+// they hold is not to be judged; "" where they can. A byte-order mark does not
+// matter here.
+func (s Stream) unreadable() string {
+	for _, f := range s.Faults {
+		if !f.Kind.Soft() && f.Kind != wire.BOM {
+			return f.Error()
+		}
+	}
+	for _, in := range s.Inputs {
+		if field := frames(in.Record); field != "" {
+			return fmt.Sprintf("record %d is a frame: its field %q holds records", in.N, field)
+		}
+	}
+	return ""
+}
+
+// frames names the unknown field in which a record without a filled field of an
+// Input holds objects that have such fields; "" for any other record.
+func frames(r wire.Record) string {
+	for _, known := range wire.InputFields {
+		if r.Has(known) && !r.Zero(known) {
+			return ""
+		}
+	}
+	for _, key := range r.Keys {
+		if !slices.Contains(wire.InputFields, key) && holdsRecords(r.Fields[key]) {
+			return key
+		}
+	}
+	return ""
+}
+
+// holdsRecords tells whether a value is an object with fields of an Input, or an
+// array of such objects.
+func holdsRecords(raw json.RawMessage) bool {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil {
+		list = []json.RawMessage{raw}
+	}
+	for _, item := range list {
+		var object map[string]json.RawMessage
+		if json.Unmarshal(item, &object) != nil {
+			continue
+		}
+		for _, known := range wire.InputFields {
+			if _, ok := object[known]; ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// which names the invocation in the texts of the invariants.
+func (i *Invocation) which() string { return fmt.Sprintf("invocation %d", i.N) }
+
+// listed puts faults into one line, the first few of them.
+func listed(faults []wire.Fault) string {
+	var parts []string
+	for i, f := range faults {
+		if i == 4 {
+			parts = append(parts, fmt.Sprintf("and %d more", len(faults)-i))
+			break
+		}
+		parts = append(parts, f.Error())
+	}
+	return strings.Join(parts, "; ")
+}
