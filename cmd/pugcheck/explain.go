@@ -47,7 +47,8 @@ their own.`,
 // explained finds what an ID names and returns the function that writes its
 // page to w.
 func explained(w io.Writer, c *catalogue.Catalogue, index catalogue.Index, id string) (func() error, error) {
-	upper := strings.ToUpper(strings.TrimSpace(id))
+	// R-40: a report cites a clause's own question as Q: and the clause.
+	upper := strings.TrimPrefix(strings.ToUpper(strings.TrimSpace(id)), "Q:")
 	if clause, ok := c.Clause(upper); ok {
 		return func() error { return terminalLayout().Clause(w, c, clause, index, alone) }, nil
 	}
