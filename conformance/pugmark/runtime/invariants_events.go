@@ -109,7 +109,7 @@ var _ = everyStream("P4.2-11 P4.2-12 P4.2-13", func(x *Lab, inv *Invocation, s S
 	}
 	switch {
 	case len(lifecycle) > 1:
-		x.Clause("P4.2-11").Holds(false, one, "%s: records %s are lifecycle records: %s", inv.which(), numbers(lifecycle), eventsInShort(s))
+		x.Clause("P4.2-11").Holds(false, one, "%s: records %s are lifecycle records: %s", inv.which(), recordNumbers(lifecycle), eventsInShort(s))
 	case len(lifecycle) == 1:
 		x.Clause("P4.2-11").Holds(true, one, "%s: %s", inv.which(), eventsInShort(s))
 		atEnd := lifecycle[0].N == last.N
@@ -131,7 +131,7 @@ func endsInBareText(in wire.Input) bool {
 	return in.Event == "" && in.URL == "" && in.RawData == "" && in.Size == 0 && len(filled(in)) > 0
 }
 
-func numbers(list []wire.Input) string {
+func recordNumbers(list []wire.Input) string {
 	var out []string
 	for _, in := range list {
 		out = append(out, fmt.Sprint(in.N))
