@@ -132,7 +132,7 @@ func scenarioRefs(c *catalogue.Catalogue, index catalogue.Index) []selection.Sce
 // it is 100 characters wide. Colours follow the terminal and NO_COLOR.
 func terminalLayout() manual.Layout {
 	width := 100
-	if w, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
+	if w, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && w > 0 { // some terminals do not know
 		width = min(w, 120)
 	}
 	return manual.Layout{Width: width, Colour: !color.NoColor}
