@@ -149,11 +149,8 @@ func (s selector) clause(id string) bool {
 		return match(s.fold, id)
 	}
 	rest, ok := strings.CutPrefix(id, s.fold)
-	return ok && (rest == "" || s.isSection() && (rest[0] == '-' || rest[0] == '.'))
+	return ok && (rest == "" || rest[0] == '-' || rest[0] == '.')
 }
-
-// isSection keeps a full clause ID from being taken for a prefix.
-func (s selector) isSection() bool { return !strings.Contains(s.fold, "-") }
 
 // scenario reports whether the selector means a scenario: by its name, with or
 // without the variant, or by a glob over either.
