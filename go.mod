@@ -41,6 +41,7 @@ require (
 	github.com/mattn/go-isatty v0.0.20 // indirect
 	github.com/mattn/go-shellwords v1.0.16 // indirect
 	github.com/minio/crc64nvme v1.1.1 // indirect
+	github.com/morikuni/aec v1.1.0 // indirect
 	github.com/onsi/ginkgo/v2 v2.34.0 // indirect
 	github.com/onsi/gomega v1.44.0 // indirect
 	github.com/rogpeppe/go-internal v1.16.0 // indirect

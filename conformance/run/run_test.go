@@ -108,7 +108,8 @@ func plan(t *testing.T, names ...string) Plan {
 	}
 	j := job{Names: names}
 	return Plan{
-		Worker: []string{exe}, Env: []string{workerVariable + "=1"}, Job: j, Seed: 7, Workers: 3,
+		// A race-enabled binary would sleep a second at its end.
+		Worker: []string{exe}, Env: []string{workerVariable + "=1", "GORACE=atexit_sleep_ms=0"}, Job: j, Seed: 7, Workers: 3,
 		Scenarios: j.suite().Scenarios, Margin: 200 * time.Millisecond,
 	}
 }

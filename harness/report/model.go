@@ -33,6 +33,7 @@ type Result struct {
 	Selection  []string          `json:"selection"` // selectors as given; empty = everything
 	Started    time.Time         `json:"started"`
 	DurationMS float64           `json:"duration_ms"`
+	Workers    int               `json:"workers"` // processes that ran scenarios side by side, at most
 	Complete   bool              `json:"complete"`
 	Incomplete string            `json:"incomplete,omitempty"` // why not everything selected was run
 	Blocked    string            `json:"blocked,omitempty"`    // why the subject was not judged beyond the first scenario

@@ -1,0 +1,234 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/morikuni/aec"
+)
+
+// Progress shows how far a run has come: one live line on a terminal, plain lines
+// elsewhere. What goes against the subject is shown at once, each clause once.
+//
+// Methods are safe for concurrent use. Errors of the writer are ignored: progress
+// is no result.
+type Progress struct {
+	w       io.Writer
+	o       ProgressOptions
+	paint   paint
+	began   time.Time
+	mu      sync.Mutex
+	running []string
+	done    int
+	clauses map[string]Verdict
+	counts  map[Verdict]int
+	said    time.Time // when a plain line was last written
+	saidAt  int       // and at how many scenarios
+	closed  bool
+	stop    chan struct{}
+	stopped sync.WaitGroup
+}
+
+// ProgressOptions say what is shown and how.
+type ProgressOptions struct {
+	Total   int              // scenarios
+	Live    bool             // w is a terminal: keep one line up to date
+	Verbose bool             // a line per scenario
+	Colour  bool             //
+	Width   func() int       // of the terminal, asked for again each time; nil = 80
+	Now     func() time.Time // nil = time.Now
+	Refresh time.Duration    // of the live line, beside events; 0 = 250 ms
+}
+
+// Step is a finished scenario, as far as progress is concerned.
+type Step struct {
+	ID       string
+	Outcome  string // as Scenario.Outcome
+	Took     time.Duration
+	Findings []Found
+}
+
+// Found is a verdict on a clause with what was seen.
+type Found struct {
+	Clause  string
+	Verdict Verdict
+	Seen    string
+}
+
+// How often plain progress speaks: after so much time, or so much of the work,
+// whichever comes first.
+const (
+	plainEvery   = 5 * time.Second
+	plainPercent = 10
+)
+
+// NewProgress begins to show progress on w. Close ends it.
+func NewProgress(w io.Writer, o ProgressOptions) *Progress {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Width == nil {
+		o.Width = func() int { return 80 }
+	}
+	if o.Refresh == 0 {
+		o.Refresh = 250 * time.Millisecond
+	}
+	p := &Progress{
+		w: w, o: o, paint: Layout{Colour: o.Colour}.paint(), began: o.Now(), said: o.Now(),
+		clauses: map[string]Verdict{}, counts: map[Verdict]int{}, stop: make(chan struct{}),
+	}
+	if o.Live {
+		p.stopped.Go(p.refresh)
+	}
+	return p
+}
+
+// refresh keeps the clock of the live line going.
+func (p *Progress) refresh() {
+	tick := time.NewTicker(p.o.Refresh)
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.stop:
+			return
+		case <-tick.C:
+			p.mu.Lock()
+			p.draw()
+			p.mu.Unlock()
+		}
+	}
+}
+
+// Started notes a scenario that runs now.
+func (p *Progress) Started(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.running = append(p.running, id)
+	p.draw()
+}
+
+// Finished notes a scenario's end and shows what is new in it.
+func (p *Progress) Finished(s Step) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i, id := range p.running {
+		if id == s.ID {
+			p.running = append(p.running[:i:i], p.running[i+1:]...)
+			break
+		}
+	}
+	p.done++
+	p.erase()
+	if p.o.Verbose {
+		p.print("%s %s", p.paint.faint(fmt.Sprintf("%7s", seconds(float64(s.Took.Microseconds())/1000))), s.ID+outcomeNote(s.Outcome))
+	}
+	for _, f := range s.Findings {
+		p.note(s.ID, f)
+	}
+	p.plain()
+	p.draw()
+}
+
+func outcomeNote(outcome string) string {
+	if outcome == "completed" {
+		return ""
+	}
+	return " (" + outcome + ")"
+}
+
+// note counts the clause under its gravest verdict so far, and shows it when that
+// speaks against the subject or the suite for the first time.
+func (p *Progress) note(scenario string, f Found) {
+	rank := map[Verdict]int{Warn: 1, Error: 2, Fail: 3}
+	before := p.clauses[f.Clause]
+	if rank[f.Verdict] <= rank[before] {
+		return
+	}
+	p.clauses[f.Clause] = f.Verdict
+	p.counts[before]--
+	p.counts[f.Verdict]++
+	if f.Verdict == Warn && !p.o.Verbose {
+		return
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(printable(f.Seen)), "\n")
+	text := truncate(fmt.Sprintf("%s %-5s %s: %s", f.Clause, f.Verdict, scenario, first), max(p.o.Width(), 40)-3)
+	p.print("%s %s", p.paint.of(f.Verdict)(marks[f.Verdict]), text)
+}
+
+func (p *Progress) print(format string, args ...any) {
+	fmt.Fprintln(p.w, strings.TrimRight(fmt.Sprintf(format, args...), " "))
+}
+
+// plain writes a line of progress where there is no live line.
+func (p *Progress) plain() {
+	if p.o.Live || p.o.Total == 0 {
+		return
+	}
+	enough := (p.done-p.saidAt)*100 >= plainPercent*p.o.Total
+	if p.done < p.o.Total && !enough && p.o.Now().Sub(p.said) < plainEvery {
+		return
+	}
+	p.said, p.saidAt = p.o.Now(), p.done
+	p.print("%s", p.state())
+}
+
+// state is how far it has come, in words.
+func (p *Progress) state() string {
+	s := fmt.Sprintf("%d of %s", p.done, count(p.o.Total, "scenario"))
+	for _, v := range []struct {
+		verdict Verdict
+		word    string
+	}{{Fail, "failed"}, {Warn, "warned"}, {Error, "broke"}} {
+		if n := p.counts[v.verdict]; n > 0 {
+			s += fmt.Sprintf(" · %s %s", count(n, "clause"), v.word)
+		}
+	}
+	return s + fmt.Sprintf(" · %d s", int(p.o.Now().Sub(p.began).Seconds()))
+}
+
+// draw writes the live line over itself, cut at the terminal's width: a line that
+// wrapped could not be erased.
+func (p *Progress) draw() {
+	if !p.o.Live || p.closed {
+		return
+	}
+	text := p.bar(20) + " " + p.state()
+	if len(p.running) > 0 {
+		text += " · " + strings.Join(p.running, ", ")
+	}
+	p.erase()
+	fmt.Fprint(p.w, truncate(text, max(p.o.Width()-1, 10)))
+}
+
+func (p *Progress) bar(width int) string {
+	full := 0
+	if p.o.Total > 0 {
+		full = min(width, width*p.done/p.o.Total)
+	}
+	return strings.Repeat("━", full) + strings.Repeat("─", width-full)
+}
+
+func (p *Progress) erase() {
+	if p.o.Live {
+		fmt.Fprint(p.w, "\r"+aec.EraseLine(aec.EraseModes.All).String())
+	}
+}
+
+// Close clears the live line. Nothing is shown afterwards.
+func (p *Progress) Close() {
+	p.mu.Lock()
+	already := p.closed
+	p.closed = true
+	p.mu.Unlock()
+	if already {
+		return
+	}
+	close(p.stop)
+	p.stopped.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.erase()
+}

@@ -1,0 +1,88 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// clock is a time that tests move.
+type clock struct{ now time.Time }
+
+func (c *clock) Now() time.Time { return c.now }
+
+func TestPlainProgress(t *testing.T) {
+	var b strings.Builder
+	c := &clock{time.Unix(0, 0)}
+	p := NewProgress(&b, ProgressOptions{Total: 40, Now: c.Now})
+	for i := range 40 {
+		id := fmt.Sprintf("A/%d", i)
+		p.Started(id)
+		s := Step{ID: id, Outcome: "completed"}
+		switch i {
+		case 1, 2: // the second time is no news
+			s.Findings = []Found{{"A-1", Fail, "first line\nsecond line"}}
+		case 3:
+			s.Findings = []Found{{"A-2", Warn, "soft"}, {"A-3", Error, "it broke\x1b[31m"}, {"A-4", Pass, "good"}}
+		case 5:
+			s.Findings = []Found{{"A-2", Fail, "hard"}}
+			c.now = c.now.Add(6 * time.Second)
+		}
+		p.Finished(s)
+	}
+	p.Close()
+	p.Close()
+	want := `✗ A-1 fail  A/1: first line
+‼ A-3 error A/3: it broke␛[31m
+4 of 40 scenarios · 1 clause failed · 1 clause warned · 1 clause broke · 0 s
+✗ A-2 fail  A/5: hard
+6 of 40 scenarios · 2 clauses failed · 1 clause broke · 6 s
+10 of 40 scenarios · 2 clauses failed · 1 clause broke · 6 s
+`
+	if !strings.HasPrefix(b.String(), want) || !strings.HasSuffix(b.String(), "40 of 40 scenarios · 2 clauses failed · 1 clause broke · 6 s\n") {
+		t.Errorf("got\n%s", b.String())
+	}
+	if n := strings.Count(b.String(), "\n"); n > 20 {
+		t.Errorf("a flood of %d lines", n)
+	}
+}
+
+func TestLiveProgress(t *testing.T) {
+	var b strings.Builder
+	c := &clock{time.Unix(0, 0)}
+	p := NewProgress(&b, ProgressOptions{Total: 4, Live: true, Now: c.Now, Width: func() int { return 50 }, Refresh: time.Hour})
+	p.Started("A/one")
+	p.Started("A/two-with-a-name-that-is-longer-than-the-terminal-is-wide")
+	p.Finished(Step{ID: "A/one", Outcome: "completed", Findings: []Found{{"A-1", Fail, "seen"}}})
+	p.Close()
+	p.Started("A/late")
+	const erase = "\r\x1b[2K"
+	lines := strings.Split(b.String(), erase)
+	for _, l := range lines {
+		if n := len([]rune(strings.TrimSuffix(l, "\n"))); n >= 50 {
+			t.Errorf("%d characters would wrap: %q", n, l)
+		}
+	}
+	if !strings.Contains(b.String(), erase+"✗ A-1 fail  A/one: seen\n") {
+		t.Errorf("no line for the failure: %q", b.String())
+	}
+	if !strings.HasSuffix(b.String(), erase) {
+		t.Errorf("the line was not cleared: %q", b.String())
+	}
+	if !strings.Contains(b.String(), "━━━━━───────────────") {
+		t.Errorf("no bar of a quarter: %q", b.String())
+	}
+}
+
+func TestVerboseProgress(t *testing.T) {
+	var b strings.Builder
+	c := &clock{time.Unix(0, 0)}
+	p := NewProgress(&b, ProgressOptions{Total: 2, Verbose: true, Now: c.Now})
+	p.Finished(Step{ID: "A/one", Outcome: "stopped", Took: 1500 * time.Millisecond, Findings: []Found{{"A-1", Warn, "soft"}}})
+	p.Close()
+	want := "  1.5 s A/one (stopped)\n! A-1 warn  A/one: soft\n1 of 2 scenarios · 1 clause warned · 0 s\n"
+	if b.String() != want {
+		t.Errorf("got %q, want %q", b.String(), want)
+	}
+}

@@ -1,0 +1,173 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Formats are the machine-readable forms, by the name that selects them.
+var Formats = []string{"json"}
+
+// Target is one file that a result is written to, in one form.
+type Target struct {
+	Format string
+	Path   string // "-" = standard output
+}
+
+// ParseTargets reads FORMAT=FILE words and finds everything that would keep the
+// report from being written, before there is a result to lose: an unknown
+// format, two reports to one file, a directory, a folder that is missing or
+// cannot be written to.
+func ParseTargets(words []string) ([]Target, error) {
+	var out []Target
+	seen := map[string]string{}
+	for _, word := range words {
+		format, path, ok := strings.Cut(word, "=")
+		switch {
+		case !slices.Contains(Formats, format):
+			return nil, fmt.Errorf("--report %s: unknown format %q; known are %s", word, format, strings.Join(Formats, ", "))
+		case !ok || path == "":
+			return nil, fmt.Errorf("--report %s: a file is missing; write %s=FILE, or %s=- for standard output", word, format, format)
+		}
+		place, err := resolve(path)
+		if err != nil {
+			return nil, fmt.Errorf("--report %s: %w", word, err)
+		}
+		if first, twice := seen[place]; twice {
+			return nil, fmt.Errorf("--report %s: the same file as --report %s", word, first)
+		}
+		seen[place] = word
+		out = append(out, Target{format, place})
+	}
+	return out, nil
+}
+
+// resolve finds the file that a path means and tries whether it can be written.
+func resolve(path string) (string, error) {
+	if path == "-" {
+		return path, nil
+	}
+	place, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	if real, err := filepath.EvalSymlinks(place); err == nil {
+		place = real
+	} else if dir, err := filepath.EvalSymlinks(filepath.Dir(place)); err == nil {
+		place = filepath.Join(dir, filepath.Base(place))
+	}
+	info, err := os.Stat(place)
+	switch {
+	case err == nil && info.IsDir():
+		return "", fmt.Errorf("%s is a directory", path)
+	case err == nil && !info.Mode().IsRegular():
+		return place, nil // a device or a pipe: written to, not replaced
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return "", err
+	}
+	probe, err := os.CreateTemp(filepath.Dir(place), "."+filepath.Base(place)+".*")
+	if err != nil {
+		var pathError *fs.PathError
+		if errors.As(err, &pathError) {
+			err = pathError.Err
+		}
+		return "", fmt.Errorf("cannot write in %s: %w", filepath.Dir(place), err)
+	}
+	return place, errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+// Write writes the result. A file is replaced as a whole or not at all.
+func (t Target) Write(r *Result, stdout io.Writer) error {
+	data, err := r.JSON()
+	if err != nil {
+		return err
+	}
+	if t.Path == "-" {
+		_, err = stdout.Write(data)
+	} else if info, statErr := os.Stat(t.Path); statErr == nil && !info.Mode().IsRegular() {
+		err = writeInto(t.Path, data)
+	} else {
+		err = replace(t.Path, data)
+	}
+	if err != nil {
+		return fmt.Errorf("report %s=%s: %w", t.Format, t.Path, err)
+	}
+	return nil
+}
+
+func writeInto(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}
+
+// replace writes beside the file and renames, so that a reader never sees half a
+// report and an old one is not lost to a full disk.
+func replace(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	mode := fs.FileMode(0o644)
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
+// JSON is the form pugcheck.results/v1: indented, lists never null, a line feed
+// at the end.
+func (r *Result) JSON() ([]byte, error) {
+	full := r.withoutNulls()
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(full); err != nil {
+		return nil, fmt.Errorf("result as JSON: %w", err)
+	}
+	return []byte(b.String()), nil
+}
+
+// withoutNulls is a copy in which every list and map is there.
+func (r *Result) withoutNulls() *Result {
+	out := *r
+	out.Subject.Command = list(r.Subject.Command)
+	out.Profile.Without = list(r.Profile.Without)
+	out.Selection = list(r.Selection)
+	out.Sections = list(r.Sections)
+	out.Readings = list(r.Readings)
+	out.Clauses = list(r.Clauses)
+	out.Scenarios = list(r.Scenarios)
+	if out.Versions == nil {
+		out.Versions = map[string]string{}
+	}
+	for i := range out.Clauses {
+		c := &out.Clauses[i]
+		c.Readings, c.Scenarios, c.Evidence = list(c.Readings), list(c.Scenarios), list(c.Evidence)
+	}
+	for i := range out.Scenarios {
+		out.Scenarios[i].Clauses = list(out.Scenarios[i].Clauses)
+	}
+	return &out
+}
+
+// list is a copy that is not nil.
+func list[E any](l []E) []E { return append(make([]E, 0, len(l)), l...) }

@@ -1,0 +1,220 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// failures shows each failing clause with everything that a reader needs to see
+// the fault, and the command that repeats it.
+func (p *terminalPage) failures() {
+	failed := p.byVerdict(Fail)
+	if len(failed) == 0 {
+		return
+	}
+	p.headline(fmt.Sprintf("Failed: %s", count(len(failed), "clause")), "")
+	for _, c := range failed {
+		p.blank()
+		p.line("%s %s  %s", p.bad(marks[Fail]), p.id(c.ID), p.faint(c.Level+" · "+c.Basis))
+		p.field("Requirement", c.Requirement, 0, fmt.Sprint)
+		violations := ofVerdict(c.Evidence, Fail)
+		for i, e := range violations {
+			if i > 0 && !p.Verbose {
+				break
+			}
+			if i > 0 {
+				p.line("  %s", p.faint("and"))
+			}
+			p.violation(e)
+			p.readings(e, c)
+			p.traceOnce(e.Scenario, c.ID)
+			p.repeat(e.Scenario)
+		}
+		p.others(violations, c.MoreEvidence)
+		if p.Explain != "" {
+			p.field("Explained by", p.Explain+" "+c.ID, 0, p.faint)
+		}
+	}
+}
+
+// violation is one observation in full.
+func (p *terminalPage) violation(e Evidence) {
+	p.field("Acceptable", e.Acceptable, p.limit(linesOfSeen), p.good)
+	p.field("Seen", e.Seen, p.limit(linesOfSeen), p.bad)
+	p.field("Scenario", p.place(e), 0, fmt.Sprint)
+}
+
+// place names the scenario, the check and how often it was violated there.
+func (p *terminalPage) place(e Evidence) string {
+	s := e.Scenario
+	if sc := p.scenarios[e.Scenario]; sc != nil && sc.Title != "" {
+		s += ": " + sc.Title
+	}
+	if e.Where != "" {
+		s += " (" + e.Where + ")"
+	}
+	if e.Times > 1 {
+		s += fmt.Sprintf(", %d times", e.Times)
+	}
+	return s
+}
+
+// others names the further violations of a clause, shortly.
+func (p *terminalPage) others(violations []Evidence, more int) {
+	if p.Verbose {
+		if more > 0 {
+			p.field("And", count(more, "further observation")+", not kept", 0, p.faint)
+		}
+		return
+	}
+	if len(violations) < 2 && more == 0 {
+		return
+	}
+	var names []string
+	here := 0
+	for _, e := range violations[1:] {
+		switch {
+		case e.Scenario == violations[0].Scenario:
+			here++
+		case !slices.Contains(names, e.Scenario):
+			names = append(names, e.Scenario)
+		}
+	}
+	var parts []string
+	if here > 0 {
+		parts = append(parts, fmt.Sprintf("%d more in the same scenario", here))
+	}
+	parts = append(parts, names...)
+	if more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", more))
+	}
+	p.field("And", strings.Join(parts, ", ")+" (-v shows them)", 0, p.faint)
+}
+
+// readings are those that the check leaned on, or else those of the clause.
+func (p *terminalPage) readings(e Evidence, c Clause) {
+	ids := e.Readings
+	if len(ids) == 0 {
+		ids = c.Readings
+	}
+	for _, id := range ids {
+		p.field("Reading", p.reading(id), 0, fmt.Sprint)
+	}
+}
+
+func (p *terminalPage) reading(id string) string {
+	for _, r := range p.r.Readings {
+		if r.ID == id {
+			return fmt.Sprintf("%s %s (%s)", id, r.Title, r.Basis)
+		}
+	}
+	return id
+}
+
+// traceOnce shows the requests and bytes of a scenario, the first time that a
+// clause needs them; afterwards it points there.
+func (p *terminalPage) traceOnce(scenario, below string) {
+	sc := p.scenarios[scenario]
+	if sc == nil || len(sc.Trace) == 0 {
+		return
+	}
+	if at, ok := p.shown[scenario]; ok {
+		p.field("Trace", "stands above, under "+at, 0, p.faint)
+		return
+	}
+	p.shown[scenario] = below
+	for _, b := range sc.Trace {
+		p.line("  %s", p.faint(b.Title))
+		p.block(6, b.Text, p.limit(linesOfTrace))
+	}
+}
+
+func (p *terminalPage) repeat(scenario string) {
+	if sc := p.scenarios[scenario]; sc != nil && sc.Repro != "" {
+		// Not wrapped: it is there to be copied.
+		p.line("  %s %s", p.faint(fmt.Sprintf("%-*s", labelColumn-3, "Repeat with")), sc.Repro)
+	}
+}
+
+// warnings are shorter: what was seen, where, and on what it rests.
+func (p *terminalPage) warnings() {
+	warned := p.byVerdict(Warn)
+	if len(warned) == 0 {
+		return
+	}
+	p.headline(fmt.Sprintf("Warned: %s", count(len(warned), "clause")), "recommended, or not said by the text; --strict makes them fail")
+	for _, c := range warned {
+		p.blank()
+		p.line("%s %s  %s", p.caution(marks[Warn]), p.id(c.ID), p.faint(c.Level+" · "+c.Basis))
+		p.field("Requirement", c.Requirement, p.limit(linesOfWarn), fmt.Sprint)
+		violations := ofVerdict(c.Evidence, Warn)
+		for i, e := range violations {
+			if i > 0 && !p.Verbose {
+				break
+			}
+			p.field("Acceptable", e.Acceptable, p.limit(linesOfWarn), fmt.Sprint)
+			p.field("Seen", e.Seen, p.limit(linesOfWarn), p.caution)
+			p.field("Scenario", p.place(e), p.limit(linesOfWarn), fmt.Sprint)
+			p.readings(e, c)
+			if p.Verbose {
+				p.traceOnce(e.Scenario, c.ID)
+				p.repeat(e.Scenario)
+			}
+		}
+		p.others(violations, c.MoreEvidence)
+	}
+}
+
+// errors shows what broke, by scenario: one fault takes many clauses along.
+func (p *terminalPage) errors() {
+	type fault struct {
+		scenario, what string
+		clauses        []string
+	}
+	var faults []*fault
+	find := func(scenario, what string) *fault {
+		for _, f := range faults {
+			if f.scenario == scenario && f.what == what {
+				return f
+			}
+		}
+		faults = append(faults, &fault{scenario: scenario, what: what})
+		return faults[len(faults)-1]
+	}
+	for _, sc := range p.r.Scenarios {
+		if sc.Outcome == "error" {
+			find(sc.ID, sc.Reason)
+		}
+	}
+	for _, c := range p.r.Clauses {
+		for _, e := range ofVerdict(c.Evidence, Error) {
+			f := find(e.Scenario, e.Seen)
+			f.clauses = append(f.clauses, c.ID)
+		}
+	}
+	if len(faults) == 0 {
+		return
+	}
+	p.headline("The suite or its environment broke", "this counts neither for nor against the subject")
+	for _, f := range faults {
+		p.blank()
+		p.line("%s %s", p.bad(marks[Error]), p.strong(f.scenario))
+		p.field("What broke", f.what, p.limit(linesOfSeen), p.bad)
+		if len(f.clauses) > 0 {
+			p.field("Clauses", strings.Join(f.clauses, " "), p.limit(linesOfWarn), fmt.Sprint)
+		}
+		p.traceOnce(f.scenario, f.scenario)
+		p.repeat(f.scenario)
+	}
+}
+
+func ofVerdict(list []Evidence, v Verdict) []Evidence {
+	var out []Evidence
+	for _, e := range list {
+		if e.Verdict == v {
+			out = append(out, e)
+		}
+	}
+	return out
+}

@@ -1,0 +1,104 @@
+package report
+
+import (
+	"fmt"
+	"sort"
+)
+
+// notExercised groups what nothing decided by the reason for it.
+func (p *terminalPage) notExercised() {
+	p.grouped(p.byVerdict(NotExercised), "Not exercised", "nothing decisive happened")
+}
+
+// untestable is a number for most readers; the reasons are long.
+func (p *terminalPage) untestable() {
+	clauses := p.byVerdict(Untestable)
+	if len(clauses) == 0 || p.r.Blocked != "" && !p.Verbose {
+		return
+	}
+	p.headline(fmt.Sprintf("Untestable: %s", count(len(clauses), "clause")), "no observation from outside can decide them")
+	if !p.Verbose {
+		p.words(4, ids(clauses))
+		return
+	}
+	for _, c := range clauses {
+		p.field(c.ID, c.Reason, 0, fmt.Sprint)
+	}
+}
+
+func (p *terminalPage) notJudged() {
+	clauses := p.byVerdict(NotJudged)
+	if len(clauses) == 0 || p.r.Blocked != "" && !p.Verbose {
+		return
+	}
+	p.headline(fmt.Sprintf("Not judged: %s", count(len(clauses), "clause")), "no scenario covers them yet")
+	switch {
+	case p.Verbose || p.Unjudged == "":
+		p.words(4, ids(clauses))
+	default:
+		p.line("    %s %s", p.Unjudged, p.faint("lists them"))
+	}
+}
+
+// grouped lists clauses by reason, the most common reason first.
+func (p *terminalPage) grouped(clauses []Clause, title, note string) {
+	if len(clauses) == 0 {
+		return
+	}
+	byReason := map[string][]Clause{}
+	var reasons []string
+	for _, c := range clauses {
+		if byReason[c.Reason] == nil {
+			reasons = append(reasons, c.Reason)
+		}
+		byReason[c.Reason] = append(byReason[c.Reason], c)
+	}
+	sort.SliceStable(reasons, func(i, j int) bool { return len(byReason[reasons[i]]) > len(byReason[reasons[j]]) })
+	p.headline(fmt.Sprintf("%s: %s", title, count(len(clauses), "clause")), note)
+	for _, r := range reasons {
+		lines, more := clip(wrapLines(r, p.width()-4), p.limit(linesOfWarn))
+		for i, l := range lines {
+			if i == len(lines)-1 && more > 0 {
+				l += " …"
+			}
+			p.line("  %s", l)
+		}
+		p.words(6, ids(byReason[r]))
+	}
+}
+
+func ids(clauses []Clause) []string {
+	var out []string
+	for _, c := range clauses {
+		out = append(out, c.ID)
+	}
+	return out
+}
+
+// slowest is how many scenarios the timing shows.
+const slowest = 10
+
+// timing tells where the time went: the slowest scenarios, and what the suite
+// itself costs beside the subject.
+func (p *terminalPage) timing() {
+	var ran []Scenario
+	var harness, subject float64
+	for _, sc := range p.r.Scenarios {
+		if sc.Outcome != "not-run" {
+			ran = append(ran, sc)
+			harness += sc.Timing.HarnessMS
+			subject += sc.Timing.SubjectMS
+		}
+	}
+	if len(ran) == 0 {
+		return
+	}
+	sort.SliceStable(ran, func(i, j int) bool { return ran[i].Timing.TotalMS > ran[j].Timing.TotalMS })
+	p.headline("Timing", "in milliseconds")
+	p.line("%s", p.faint(fmt.Sprintf("%10s %10s %10s  %s", "total", "subject", "suite", "scenario")))
+	for _, sc := range ran[:min(slowest, len(ran))] {
+		p.line("%10.1f %10.1f %10.1f  %s", sc.Timing.TotalMS, sc.Timing.SubjectMS, sc.Timing.HarnessMS, sc.ID)
+	}
+	n := float64(len(ran))
+	p.line("%10.1f %10.1f %10.1f  %s", (harness+subject)/n, subject/n, harness/n, p.strong(fmt.Sprintf("mean of %s", count(len(ran), "scenario"))))
+}
