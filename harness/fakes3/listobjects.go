@@ -89,6 +89,7 @@ type listWriter struct {
 
 func (w *listWriter) result(bucketName string, q url.Values, in listing, out page) {
 	v2 := q.Get("list-type") == "2"
+	w.Grow(512 + 320*len(out.entries))
 	w.WriteString(xml.Header + `<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">`)
 	w.element("Name", bucketName)
 	w.element("Prefix", w.encode(in.prefix))
@@ -156,20 +157,31 @@ func (w *listWriter) element(name, text string) {
 // text writes text of an element. Control characters, which are legal in keys but not in XML, become references as they
 // do with S3: a client that wants them asks for encoding-type=url, and another had better notice.
 func (w *listWriter) text(text string) {
-	for _, c := range text {
-		switch {
-		case c == '&':
-			w.WriteString("&amp;")
-		case c == '<':
-			w.WriteString("&lt;")
-		case c == '>':
-			w.WriteString("&gt;")
-		case c == '"':
-			w.WriteString("&quot;")
-		case c < 0x20 || c == 0xfffe || c == 0xffff:
-			fmt.Fprintf(w, "&#x%x;", c)
-		default:
-			w.WriteRune(c)
+	text = strings.ToValidUTF8(text, "\ufffd") // the prefix may be anything
+	written := 0
+	for i, c := range text {
+		if reference := xmlReference(c); reference != "" {
+			w.WriteString(text[written:i])
+			w.WriteString(reference)
+			written = i + utf8.RuneLen(c)
 		}
 	}
+	w.WriteString(text[written:])
+}
+
+// xmlReference returns what stands for a character in the text of an element; "" for the character itself.
+func xmlReference(c rune) string {
+	switch {
+	case c == '&':
+		return "&amp;"
+	case c == '<':
+		return "&lt;"
+	case c == '>':
+		return "&gt;"
+	case c == '"':
+		return "&quot;"
+	case c < 0x20 || c == 0xfffe || c == 0xffff:
+		return fmt.Sprintf("&#x%x;", c)
+	}
+	return ""
 }

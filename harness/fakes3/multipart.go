@@ -266,11 +266,13 @@ func (u *upload) assemble(named []completedPart) (*object, *refusal) {
 	if len(named) == 0 {
 		return nil, malformedXML(errors.New("no parts"))
 	}
-	var body, sums, digests []byte
-	for i, c := range named {
-		if i > 0 && c.PartNumber <= named[i-1].PartNumber {
+	for i, c := range named[1:] {
+		if c.PartNumber <= named[i].PartNumber {
 			return nil, &refusal{status: http.StatusBadRequest, code: "InvalidPartOrder", message: "the parts are not in ascending order"}
 		}
+	}
+	var body, sums, digests []byte
+	for i, c := range named {
 		p := u.parts[c.PartNumber]
 		if p == nil || !matchesETag(c.ETag, p.etag) {
 			return nil, invalidPart(c.PartNumber, "was not uploaded, or not with this ETag")
