@@ -61,10 +61,15 @@ func (s *Store) Head(ctx context.Context, key string) (store.Attributes, error) 
 
 // Put implements store.Store. A conditional Put whose answer is lost is sent again, and may then meet itself.
 func (s *Store) Put(ctx context.Context, key string, body io.ReadSeeker, options store.PutOptions) (string, error) {
+	size, err := store.Size(body)
+	if err != nil {
+		return "", fmt.Errorf("put s3://%s/%s: %w", s.bucket, key, err)
+	}
 	in := &s3.PutObjectInput{
 		Bucket:          &s.bucket,
 		Key:             &key,
 		Body:            body,
+		ContentLength:   &size,
 		ContentType:     optional(options.ContentType),
 		ContentEncoding: optional(options.ContentEncoding),
 		CacheControl:    optional(options.CacheControl),
