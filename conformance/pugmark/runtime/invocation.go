@@ -19,10 +19,11 @@ type Invocation struct {
 	*probe.Invocation
 	lab *Lab
 
-	mu      sync.Mutex
-	emitted []byte
-	stream  *Stream // decoded once the input has ended
-	cut     bool    // the scenario ended the run before the input had ended
+	mu       sync.Mutex
+	emitted  []byte
+	stream   *Stream   // decoded once the input has ended
+	finished time.Time // when Finish was called
+	cut      bool      // the scenario ended the run before the input had ended
 }
 
 // Stream is a whole input stream, strictly decoded.
@@ -214,6 +215,9 @@ func (i *Invocation) Finish(outs ...wire.OutputRecord) {
 	if len(outs) > 0 {
 		i.Emit(outs...)
 	}
+	i.mu.Lock()
+	i.finished = time.Now()
+	i.mu.Unlock()
 	_ = i.Exit(0)
 }
 
@@ -267,4 +271,22 @@ func excerpt(b []byte, n int) string {
 		s += fmt.Sprintf(" … %d bytes more", len(b)-n)
 	}
 	return s
+}
+
+// invocationsSince lists the invocations that arrived after the given one.
+func (x *Lab) invocationsSince(inv *Invocation) []*Invocation {
+	var out []*Invocation
+	for _, other := range x.invocations() {
+		if other.N > inv.N {
+			out = append(out, other)
+		}
+	}
+	return out
+}
+
+// ended is when the scenario ended the invocation; the zero time if it did not.
+func (i *Invocation) ended() time.Time {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.finished
 }
