@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pugcheck/pugcheck/reference/pugmark/layout"
+	"github.com/pugcheck/pugcheck/reference/pugmark/session"
+	"github.com/pugcheck/pugcheck/reference/pugmark/store"
+	"github.com/pugcheck/pugcheck/reference/pugmark/store/bucket"
+)
+
+func referenceCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "reference",
+		Short: "The reference runtime: run, create and look at sessions",
+		Long: `The reference runtime for pugmark sessions. It is what pugcheck judges when no
+other runtime is named, and an example to compare another one with.
+
+--bucket takes s3://BUCKET/PREFIX or a directory. S3 is reached by the standard
+environment: AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID and
+AWS_SECRET_ACCESS_KEY.
+
+Exit status: 0 done, 1 failed, 2 unusable arguments, 3 (lookup) no such name.`,
+	}
+	cmd.AddCommand(
+		referenceRunCommand(),
+		referenceCreateCommand(),
+		referencePushCommand(),
+		referenceDeleteCommand(),
+		referenceLookupCommand(),
+		referenceRenameCommand(),
+		referenceLogCommand(),
+	)
+	return cmd
+}
+
+// bucketFlag adds --bucket and returns where its value will be.
+func bucketFlag(cmd *cobra.Command) *string {
+	location := cmd.Flags().String("bucket", "", "s3://BUCKET/PREFIX or a directory (required)")
+	must(cmd.MarkFlagRequired("bucket"))
+	return location
+}
+
+// sessionFlag adds --session and returns where its value will be.
+func sessionFlag(cmd *cobra.Command) *sessionValue {
+	id := new(sessionValue)
+	cmd.Flags().Var(id, "session", "session ID, 32 hex digits (required)")
+	must(cmd.MarkFlagRequired("session"))
+	return id
+}
+
+// must is for calls that fail only if this program is wrong.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// sessionValue is a session ID as a flag. S4.1-4: in either case.
+type sessionValue layout.SessionID
+
+func (v *sessionValue) Set(text string) error {
+	id, err := layout.ParseSessionID(text)
+	if err != nil {
+		return err
+	}
+	if id.IsZero() {
+		return errors.New("the zero ID is no session")
+	}
+	if _, err := id.Path(); err != nil {
+		return err
+	}
+	*v = sessionValue(id)
+	return nil
+}
+
+func (v *sessionValue) String() string {
+	if v.ID().IsZero() {
+		return ""
+	}
+	return v.ID().String()
+}
+
+func (v *sessionValue) Type() string         { return "ID" }
+func (v *sessionValue) ID() layout.SessionID { return layout.SessionID(*v) }
+
+// replayParallel is how many snapshots are fetched at once. Their number, not
+// their size, is what replaying a log costs.
+const replayParallel = 64
+
+func openRepo(ctx context.Context, location string) (*session.Repo, error) {
+	s, err := bucket.Open(ctx, location)
+	if err != nil {
+		return nil, usageError(err)
+	}
+	return session.New(s, session.Options{Parallel: replayParallel}), nil
+}
+
+// withRepo opens the bucket, calls do, and classifies its error.
+func withRepo(cmd *cobra.Command, location string, do func(context.Context, *session.Repo) error) error {
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// A second signal has its usual effect.
+	context.AfterFunc(ctx, stop)
+	repo, err := openRepo(ctx, location)
+	if err != nil {
+		return err
+	}
+	return classified(do(ctx, repo))
+}
+
+// classified gives an error of the reference runtime its exit status.
+func classified(err error) error {
+	var e *exitError
+	switch {
+	case err == nil, errors.As(err, &e):
+		return err
+	case errors.Is(err, store.ErrNoBucket):
+		return usageError(err)
+	case errors.Is(err, context.Canceled):
+		err = fmt.Errorf("interrupted: %w", err)
+	}
+	return &exitError{code: exitNotConforming, err: err}
+}

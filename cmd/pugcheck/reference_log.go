@@ -1,0 +1,55 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/spf13/cobra"
+
+	"github.com/pugcheck/pugcheck/reference/pugmark/session"
+)
+
+func referenceLogCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "log --bucket B --session ID [--version V]",
+		Short: "Print a session's log, one descriptor as JSON per line",
+		Long: `Print a session's full log, one descriptor as JSON per line: what it has from its
+parents first, then its own. Nothing is left out: fork records, control messages
+and tombstones are printed as well.`,
+		Args:                  cobra.NoArgs,
+		DisableFlagsInUseLine: true,
+	}
+	location, id := bucketFlag(cmd), sessionFlag(cmd)
+	at := cmd.Flags().Uint32("version", 0, "print the log as it was at this version; default: the latest")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return withRepo(cmd, *location, func(ctx context.Context, repo *session.Repo) error {
+			_, version, err := repo.Open(ctx, id.ID())
+			if err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("version") {
+				if *at > version {
+					return usageError(fmt.Errorf("--version %d: session %s is at version %d", *at, id, version))
+				}
+				version = *at
+			}
+			out := bufio.NewWriter(cmd.OutOrStdout())
+			for e, err := range repo.Log(ctx, id.ID(), version) {
+				if err != nil {
+					out.Flush()
+					return err
+				}
+				line, err := json.Marshal(e.Descriptor, json.Deterministic(true))
+				if err != nil {
+					return err
+				}
+				out.Write(line)
+				out.WriteByte('\n')
+			}
+			return out.Flush()
+		})
+	}
+	return cmd
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pugcheck/pugcheck/reference/pugmark/engine"
+	"github.com/pugcheck/pugcheck/reference/pugmark/session"
+	"github.com/pugcheck/pugcheck/reference/pugmark/transport"
+)
+
+func referenceRunCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "run --bucket B --session ID [--handler NAME=COMMAND]... [-- COMMAND ARG...]",
+		Short: "Make the invocation of a session that is due",
+		Long: `Make the invocation of a session that is due, if there is one, and commit what
+the handler produces. A session that sleeps is waited for; one that is paused is
+left alone.
+
+The command behind -- is the default handler; --handler registers one for
+sessions whose manifest names it. A command that is an http:// URL is a handler
+that is reached there.`,
+		DisableFlagsInUseLine: true,
+	}
+	location, id := bucketFlag(cmd), sessionFlag(cmd)
+	named := cmd.Flags().StringArray("handler", nil, "register a handler, as NAME=COMMAND")
+	limit := cmd.Flags().Int64("uri-limit", 0, "longest body in bytes that is fetched for a uri, 0 for any")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if n := cmd.ArgsLenAtDash(); n > 0 || n < 0 && len(args) > 0 {
+			return usageError(fmt.Errorf("unexpected argument %q; the default handler goes behind --", args[0]))
+		}
+		handlers, err := parseHandlers(*named, args)
+		if err != nil {
+			return usageError(err)
+		}
+		_, s3Query, _ := strings.Cut(*location, "?")
+		return withRepo(cmd, *location, func(ctx context.Context, repo *session.Repo) error {
+			_, err := engine.Run(ctx, engine.Config{
+				Repo:     repo,
+				Handlers: handlers,
+				Fetch:    engine.NewFetcher(s3Query),
+				MaxFetch: *limit,
+				Trace:    engine.TraceContext{Parent: os.Getenv("TRACEPARENT"), State: os.Getenv("TRACESTATE")},
+				Report:   func(message string) { fmt.Fprintln(cmd.ErrOrStderr(), "pugcheck:", message) },
+			}, id.ID())
+			return err
+		})
+	}
+	return cmd
+}
+
+// parseHandlers reads the --handler flags and the default handler's command.
+func parseHandlers(named, command []string) (engine.Handlers, error) {
+	handlers := engine.Handlers{Named: map[string]transport.Handler{}}
+	for _, flag := range named {
+		name, text, ok := strings.Cut(flag, "=")
+		if !ok || name == "" {
+			return handlers, fmt.Errorf("--handler %q: want NAME=COMMAND", flag)
+		}
+		if handlers.Named[name] != nil {
+			return handlers, fmt.Errorf("--handler %q: %s is registered twice", flag, name)
+		}
+		h, err := transport.ParseCommand(text)
+		if err != nil {
+			return handlers, fmt.Errorf("--handler %s: %w", name, err)
+		}
+		handlers.Named[name] = h
+	}
+	if len(command) > 0 {
+		h, err := transport.ParseArguments(command)
+		if err != nil {
+			return handlers, err
+		}
+		handlers.Default = h
+	}
+	if len(named) == 0 && len(command) == 0 {
+		return handlers, errors.New("no handler: give its command behind --, or --handler NAME=COMMAND")
+	}
+	return handlers, nil
+}

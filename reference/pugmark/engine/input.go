@@ -1,0 +1,124 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/pugcheck/pugcheck/reference/pugmark/layout"
+	"github.com/pugcheck/pugcheck/reference/pugmark/serve"
+	"github.com/pugcheck/pugcheck/reference/pugmark/session"
+	"github.com/pugcheck/pugcheck/reference/pugmark/stream"
+)
+
+// inputs writes the input stream of an invocation. Older snapshots are still
+// being fetched while earlier records are on their way.
+func (r *runner) inputs(ctx context.Context, st *state, event string, servers Servers, w io.Writer) error {
+	enc := stream.NewEncoder(w)
+	// P4.2-1 to P4.2-4: where memory is, first of all.
+	if err := enc.Encode(stream.Input{Event: stream.EventMemory, URL: servers.MemoryRoot()}); err != nil {
+		return err
+	}
+	replay := func(e session.Entry, event string) error {
+		// P4.2-9, P4.2-10, R-23, R-24: no control messages and no fork records.
+		if !session.VisibleToHandler(r.id, e) {
+			return nil
+		}
+		in := input(e.Descriptor, servers)
+		in.Event = event
+		return enc.Encode(in)
+	}
+	// P4.2-6: ancestors first, the oldest before all. P4.2-7: then the session's
+	// own snapshots by version. P4.2-8: each in its own order.
+	streamed := append(st.ancestors[:len(st.ancestors):len(st.ancestors)], session.Segment{Manifest: st.manifest, Last: st.older})
+	for e, err := range r.Repo.LogOf(ctx, streamed) {
+		if err != nil {
+			return err
+		}
+		// P4.3-4: what is older than the tail is never new.
+		if err := replay(e, stream.EventNone); err != nil {
+			return err
+		}
+	}
+	for _, s := range st.tail {
+		for i, d := range s.Descriptors {
+			event := stream.EventNone
+			if st.pushed(position{s.Version, i}) {
+				event = stream.EventPush
+			}
+			if err := replay(session.Entry{Session: r.id, Version: s.Version, Type: s.Type, Descriptor: d}, event); err != nil {
+				return err
+			}
+		}
+	}
+	// P4.2-11 to P4.2-13: one lifecycle record, with nothing but its event, last.
+	return enc.Encode(stream.Input{Event: event})
+}
+
+// input is the record of a log entry. R-02: the fields are the descriptor's.
+func input(d session.Descriptor, servers Servers) stream.Input {
+	in := stream.Input{
+		Size:            d.Size,
+		ContentType:     d.ContentType,
+		ContentEncoding: d.ContentEncoding,
+		SchemaURL:       d.SchemaURL,
+		Name:            d.Name,
+		Metadata:        d.Metadata,
+	}
+	// S10-6: a tombstone is replayed too, with its name and without a body (F-8).
+	if d.Deleted || d.Digest.IsZero() {
+		return in
+	}
+	// P4.1-10, P17-7: always a url. P7.1-2: data beside it only for small bodies.
+	in.URL = servers.ObjectURL(d.Digest)
+	if len(d.Data) <= stream.InlineLimit {
+		in.Data = d.Data
+	}
+	return in
+}
+
+// objects serves every blob of the bucket by its digest.
+func (r *runner) objects() http.Handler {
+	return serve.Objects(func(ctx context.Context, digest layout.Digest) (serve.Blob, error) {
+		return r.openBlob(ctx, digest)
+	})
+}
+
+// memory serves memory as it is at the time of the request. Nothing is listed
+// before a handler asks.
+func (r *runner) memory() http.Handler {
+	return serve.Memory(func(ctx context.Context, key string) (serve.Blob, error) {
+		record, err := r.Repo.LookupMemory(ctx, key)
+		if errors.Is(err, session.ErrNameNotFound) {
+			return serve.Blob{}, fmt.Errorf("%w: %w", serve.ErrNotFound, err)
+		}
+		if err != nil {
+			return serve.Blob{}, err
+		}
+		blob := serve.Blob{}
+		if body, ok := record.Inline(); ok {
+			blob.Body, blob.Size = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		} else if blob, err = r.openBlob(ctx, record.Digest); err != nil {
+			return serve.Blob{}, err
+		}
+		// The record knows better than the blob, which other names may share.
+		if record.ContentType != "" {
+			blob.ContentType = record.ContentType // P7-12
+		}
+		if record.ContentEncoding != "" {
+			blob.ContentEncoding = record.ContentEncoding // P7-13
+		}
+		return blob, nil
+	})
+}
+
+func (r *runner) openBlob(ctx context.Context, digest layout.Digest) (serve.Blob, error) {
+	body, attrs, err := r.Repo.OpenBlob(ctx, digest)
+	if err != nil {
+		return serve.Blob{}, err
+	}
+	return serve.Blob{Body: body, Size: attrs.Size, ContentType: attrs.ContentType, ContentEncoding: attrs.ContentEncoding}, nil
+}
