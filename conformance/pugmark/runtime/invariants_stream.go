@@ -126,10 +126,14 @@ var _ = everyStream("P3.2-2", func(x *Lab, inv *Invocation, s Stream) {
 	x.Clause("P3.2-2").Holds(false, demand, "%s: %d empty fields are spelled out (%s); record %d at byte %d: %s", inv.which(), count, strings.Join(spelled, ", "), first.N, first.Offset, clip(first.Raw, 300))
 })
 
-// faults are the stream's faults of the given kinds.
+// faults are the stream's faults of the given kinds, without those that another
+// fault at the same place gave rise to.
 func (s Stream) faults(kinds ...wire.FaultKind) []wire.Fault {
 	var out []wire.Fault
-	for _, f := range s.Faults {
+	for i, f := range s.Faults {
+		if i > 0 && s.Faults[i-1].Offset == f.Offset {
+			continue
+		}
 		if slices.Contains(kinds, f.Kind) {
 			out = append(out, f)
 		}
