@@ -10,6 +10,7 @@ package conformance
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"github.com/pugcheck/pugcheck/harness/report"
+	"github.com/pugcheck/pugcheck/harness/subject"
 )
 
 // Scenario is one behaviour that is provoked and judged. Its ID is a path,
@@ -128,6 +130,10 @@ type Outcome struct {
 	Started  time.Time      `json:"started"`
 	Timing   report.Timing  `json:"timing"`
 	Trace    []report.Block `json:"trace,omitempty"`
+
+	// Unstartable says that the subject's program could not be executed at all,
+	// which is neither a verdict on it nor trouble of the suite.
+	Unstartable bool `json:"unstartable,omitempty"`
 }
 
 // execute runs one scenario to its outcome. It never panics.
@@ -144,6 +150,7 @@ func execute(ctx context.Context, s Scenario, seed uint64, severity Severity, al
 				out.Outcome, out.Reason = "stopped", p.reason
 			case trouble:
 				out.Outcome, out.Reason = "error", p.err.Error()
+				out.Unstartable = errors.Is(p.err, subject.ErrNotFound) || errors.Is(p.err, subject.ErrNotExecutable)
 			default:
 				buf := make([]byte, 8<<10)
 				out.Outcome, out.Reason = "error", fmt.Sprintf("panic: %v\n%s", p, buf[:runtime.Stack(buf, false)])
