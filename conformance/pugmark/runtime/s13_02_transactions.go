@@ -151,7 +151,7 @@ var _ = scenario("S13.2", "lost-response", "the snapshot is stored, but the answ
 	}, overBoth)
 
 var _ = scenario("S13.2", "lost-response-after-merge", "a provisional snapshot is in the way, and the answer to the merged attempt is lost",
-	"S13.2-3",
+	"S13.2-3 S13.2-5",
 	func(x *Lab) {
 		s, target := x.plainLog(), x.plainLog()
 		x.landAt(s.ID.SnapshotKey(4), 1, func(int, *fakes3.Request) {
