@@ -48,6 +48,14 @@ func (s Scenario) Section() string {
 	return sec
 }
 
+// Bound is the limit of the scenario, declared or not.
+func (s Scenario) Bound() time.Duration {
+	if s.Limit > 0 {
+		return s.Limit
+	}
+	return DefaultLimit
+}
+
 // T is what a scenario's body works with: the ledger, its own random source,
 // and places to put evidence.
 type T struct {

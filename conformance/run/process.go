@@ -71,7 +71,7 @@ func (p *pool) process(ctx context.Context, batch []conformance.Scenario, starte
 	stop := context.AfterFunc(ctx, func() { p.end(cmd.Process) })
 	limits := map[string]time.Duration{}
 	for _, sc := range batch {
-		limits[sc.ID] = limitOf(sc) + p.plan.Margin
+		limits[sc.ID] = sc.Bound() + p.plan.Margin
 	}
 	end := ending{}
 	for dec := json.NewDecoder(read); ; {
@@ -130,13 +130,6 @@ func broken(sc conformance.Scenario, began time.Time, e ending) conformance.Outc
 		out.Trace = []report.Block{{Title: "last words of the worker process", Text: text}}
 	}
 	return out
-}
-
-func limitOf(sc conformance.Scenario) time.Duration {
-	if sc.Limit > 0 {
-		return sc.Limit
-	}
-	return conformance.DefaultLimit
 }
 
 // watch ends a worker that has said nothing for too long.

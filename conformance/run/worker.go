@@ -52,6 +52,9 @@ func work(in io.Reader, w *sender, open func(json.RawMessage) (*conformance.Suit
 	if missing := unknown(suite, o.Scenarios); len(missing) > 0 {
 		return fmt.Errorf("the suite has no scenario %s", strings.Join(missing, ", "))
 	}
+	// Labels and titles serve people who run the specs with Ginkgo. Here they
+	// would only cost each worker the loading of the catalogue.
+	suite.Labels, suite.Title = nil, nil
 	suite.Declare(conformance.Options{
 		Seed:    o.Seed,
 		Started: func(id string) { w.send(message{Started: id}) },

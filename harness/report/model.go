@@ -31,6 +31,7 @@ type Result struct {
 	Seed       uint64            `json:"seed"`
 	Versions   map[string]string `json:"versions"`
 	Selection  []string          `json:"selection"` // selectors as given; empty = everything
+	Skipped    []string          `json:"skipped"`   // selectors of what was left out of that
 	Started    time.Time         `json:"started"`
 	DurationMS float64           `json:"duration_ms"`
 	Workers    int               `json:"workers"` // processes that ran scenarios side by side, at most

@@ -125,7 +125,10 @@ func (p *page) words(indent int, list []string) {
 // block writes text as it is, cut at the width, limit lines at most (0 = all):
 // the first ones and the last ones, since a trace is read from both ends.
 func (p *page) block(indent int, text string, limit int) {
-	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	if text = strings.TrimRight(text, "\n"); text == "" {
+		text = "none"
+	}
+	lines := strings.Split(text, "\n")
 	cut := -1
 	more := 0
 	if limit > 0 && len(lines) > limit {

@@ -151,7 +151,7 @@ func (r *Result) withoutNulls() *Result {
 	out := *r
 	out.Subject.Command = list(r.Subject.Command)
 	out.Profile.Without = list(r.Profile.Without)
-	out.Selection = list(r.Selection)
+	out.Selection, out.Skipped = list(r.Selection), list(r.Skipped)
 	out.Sections = list(r.Sections)
 	out.Readings = list(r.Readings)
 	out.Clauses = list(r.Clauses)

@@ -91,6 +91,9 @@ func (p *terminalPage) header() {
 	if len(p.r.Selection) > 0 {
 		notes = append(notes, "only "+strings.Join(p.r.Selection, ", "))
 	}
+	if len(p.r.Skipped) > 0 {
+		notes = append(notes, "skipping "+strings.Join(p.r.Skipped, ", "))
+	}
 	if len(notes) > 0 {
 		p.line("%s", p.faint(strings.Join(notes, " · ")))
 	}
@@ -106,9 +109,6 @@ func (p *terminalPage) blocked() {
 	}
 	p.blank()
 	p.line("%s", p.bad("Nothing else was started: the subject did not get through "+first+"."))
-	if sc := p.scenarios[first]; sc != nil {
-		p.field("Scenario", sc.Title, 0, fmt.Sprint)
-	}
 	p.field("Seen", p.r.Blocked, p.limit(linesOfSeen), fmt.Sprint)
 }
 

@@ -63,7 +63,9 @@ func (p *terminalPage) grouped(clauses []Clause, title, note string) {
 			}
 			p.line("  %s", l)
 		}
-		p.words(6, ids(byReason[r]))
+		if p.r.Blocked == "" || p.Verbose { // else it is nearly everything
+			p.words(6, ids(byReason[r]))
+		}
 	}
 }
 

@@ -1,0 +1,368 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	goruntime "runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pugcheck/pugcheck/conformance"
+	"github.com/pugcheck/pugcheck/conformance/profile"
+	"github.com/pugcheck/pugcheck/conformance/pugmark"
+	"github.com/pugcheck/pugcheck/conformance/pugmark/runtime"
+	runner "github.com/pugcheck/pugcheck/conformance/run"
+	"github.com/pugcheck/pugcheck/conformance/selection"
+	"github.com/pugcheck/pugcheck/harness/report"
+	"github.com/pugcheck/pugcheck/harness/subject"
+)
+
+type runtimeSuite = conformance.Suite
+
+// runtimeJudgement is a run of the runtime suite, from what was asked for to
+// what is told.
+type runtimeJudgement struct {
+	flags    runtimeFlags
+	self     string // this executable
+	profile  profile.Profile
+	subject  report.Subject
+	typed    []string // the command as words that can be typed again
+	config   runtime.Config
+	suite    *runtimeSuite
+	clauses  map[string]bool // in the result
+	chosen   []conformance.Scenario
+	left     map[string]string // selected scenarios that are not run, with the reason
+	seed     uint64
+	changed  func(flag string) bool
+	invoked  string // how pugcheck was called
+	selector []string
+}
+
+func newRuntimeJudgement(cmd *cobra.Command, f runtimeFlags, args []string) (*runtimeJudgement, error) {
+	j := &runtimeJudgement{flags: f, changed: cmd.Flags().Changed, invoked: invocation(), left: map[string]string{}}
+	var err error
+	if j.self, err = os.Executable(); err != nil {
+		return nil, fmt.Errorf("finding pugcheck itself, which plays the handlers: %w", err)
+	}
+	if j.profile, err = profile.Load(f.profile); err != nil {
+		return nil, err
+	}
+	if err := j.adjustProfile(); err != nil {
+		return nil, err
+	}
+	if err := j.command(args, cmd.ArgsLenAtDash()); err != nil {
+		return nil, err
+	}
+	r := j.profile.Runtime
+	j.config = runtime.Config{Profile: r, Pugcheck: j.self, Timeout: r.Timeout}
+	j.suite = suiteFor(j.config)
+	if err := j.choose(); err != nil {
+		return nil, err
+	}
+	// Short enough to be typed, and exact in every JSON reader.
+	if j.seed = f.seed; !j.changed("seed") {
+		j.seed = 1 + rand.Uint64N(999_999)
+	}
+	return j, nil
+}
+
+// adjustProfile applies the flags that stand for entries of the profile.
+func (j *runtimeJudgement) adjustProfile() error {
+	r := &j.profile.Runtime
+	for _, c := range j.flags.without {
+		if !profile.IsCapability(c) {
+			return fmt.Errorf("--without: unknown capability %q; known are %s", c, strings.Join(profile.Capabilities, ", "))
+		}
+		if !r.Lacks(c) {
+			r.Without = append(r.Without, c)
+		}
+	}
+	if j.changed("timeout") {
+		if j.flags.timeout <= 0 {
+			return fmt.Errorf("--timeout: a step needs some time, such as 20s")
+		}
+		r.Timeout = j.flags.timeout
+	}
+	if j.changed("workers") && j.flags.workers < 1 {
+		return fmt.Errorf("--workers: at least one is needed")
+	}
+	return nil
+}
+
+// command finds out what starts the runtime: the arguments (those behind "--"
+// word by word), else the profile, else the reference.
+func (j *runtimeJudgement) command(args []string, dash int) error {
+	r := &j.profile.Runtime
+	if len(args) == 0 {
+		switch {
+		case !r.NeedsCommand():
+			j.subject = report.Subject{Name: r.Program(), Command: []string{}}
+		case len(r.Command) > 0:
+			j.subject = report.Subject{Name: profile.Quote(r.Command), Command: r.Command}
+		default:
+			r.Command = []string{j.self, "reference"}
+			j.subject = report.Subject{Name: "pugcheck reference", Command: []string{"pugcheck", "reference"}, BuiltIn: true}
+		}
+		return nil
+	}
+	if !r.NeedsCommand() {
+		return fmt.Errorf("%s: run names its own program, so %s would have no place; begin run with \"{runtime}\", or leave COMMAND out", j.profile.File, profile.Quote(args))
+	}
+	words := args
+	if dash < 0 {
+		dash = len(args)
+	}
+	if dash == 1 && strings.ContainsAny(args[0], " \t\n'\"\\") && !exists(args[0]) {
+		split, err := subject.SplitCommand(args[0])
+		if err != nil {
+			return err
+		}
+		words = append(split, args[1:]...)
+	}
+	r.Command = words
+	j.subject = report.Subject{Name: profile.Quote(words), Command: words}
+	j.typed = append([]string{"--"}, words...)
+	if len(words) == 1 || !slices.ContainsFunc(words[1:], func(w string) bool { return strings.HasPrefix(w, "-") }) {
+		j.typed = words
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// choose applies --only and --skip, and takes out what needs a capability that
+// the runtime lacks. It fails where nothing is left to run.
+func (j *runtimeJudgement) choose() error {
+	only, err := selection.Parse(j.flags.only)
+	if err != nil {
+		return fmt.Errorf("--only: %w", err)
+	}
+	skip, err := selection.Parse(j.flags.skip)
+	if err != nil {
+		return fmt.Errorf("--skip: %w", err)
+	}
+	var ids []string
+	for _, c := range pugmark.Catalogue().Clauses() {
+		if slices.Contains(c.Suites, j.suite.Name) {
+			ids = append(ids, c.ID)
+		}
+	}
+	var judging, bare []selection.ScenarioRef
+	for _, sc := range j.suite.Scenarios {
+		judging = append(judging, selection.ScenarioRef{ID: sc.ID, Clauses: append(slices.Clone(sc.Clauses), j.suite.Always...)})
+		bare = append(bare, selection.ScenarioRef{ID: sc.ID})
+	}
+	chosen, err := only.Resolve(ids, judging)
+	if err != nil {
+		return fmt.Errorf("--only: %w%s", err, elsewhere(only.Words(), j.suite.Name))
+	}
+	dropped := selection.Selected{}
+	if !skip.Empty() {
+		if dropped, err = skip.Resolve(ids, bare); err != nil {
+			return fmt.Errorf("--skip: %w%s", err, elsewhere(skip.Words(), j.suite.Name))
+		}
+	}
+	j.selector = only.Words()
+	j.clauses = map[string]bool{}
+	for id := range chosen.Clauses {
+		j.clauses[id] = !dropped.Clauses[id]
+	}
+	selected := 0
+	for _, sc := range j.suite.Scenarios {
+		if !chosen.Scenarios[sc.ID] {
+			continue
+		}
+		selected++
+		if why := j.excluded(sc, dropped); why != "" {
+			j.left[sc.ID] = why
+		} else {
+			j.chosen = append(j.chosen, sc)
+		}
+	}
+	if len(j.chosen) == 0 {
+		return fmt.Errorf("nothing is left to run: %s", j.whyNothing(selected))
+	}
+	return nil
+}
+
+// excluded is why a selected scenario is not run; "" if it is.
+func (j *runtimeJudgement) excluded(sc conformance.Scenario, dropped selection.Selected) string {
+	if dropped.Scenarios[sc.ID] {
+		return "its scenario was left out (--skip)"
+	}
+	for _, c := range sc.Needs {
+		if j.profile.Runtime.Lacks(c) {
+			return fmt.Sprintf("the runtime was declared to lack %s (--without %s, or the profile)", c, c)
+		}
+	}
+	if len(dropped.Clauses) > 0 && !slices.ContainsFunc(sc.Clauses, func(id string) bool { return j.clauses[id] }) {
+		return "all of its clauses were left out (--skip)"
+	}
+	return ""
+}
+
+func (j *runtimeJudgement) whyNothing(selected int) string {
+	if selected == 0 {
+		return fmt.Sprintf("no scenario judges %s yet", strings.Join(j.selector, ", "))
+	}
+	var reasons []string
+	for _, sc := range j.suite.Scenarios {
+		if why := j.left[sc.ID]; why != "" && !slices.Contains(reasons, why) {
+			reasons = append(reasons, why)
+		}
+	}
+	return strings.Join(reasons, "; ")
+}
+
+// elsewhere says that a selector names clauses which only other suites judge.
+func elsewhere(words []string, suite string) string {
+	var out string
+	for _, w := range words {
+		if c, ok := pugmark.Catalogue().Clause(strings.ToUpper(w)); ok && !slices.Contains(c.Suites, suite) {
+			where := "no suite can judge it"
+			if len(c.Suites) > 0 {
+				where = "it is for the suites " + strings.Join(c.Suites, ", ")
+			}
+			out += fmt.Sprintf("\n%s is a clause, but not of the %s suite: %s", c.ID, suite, where)
+		}
+	}
+	return out
+}
+
+func (j *runtimeJudgement) list(w io.Writer) error {
+	for _, sc := range j.suite.Scenarios {
+		note := ""
+		if why := j.left[sc.ID]; why != "" {
+			note = "  (not run: " + why + ")"
+		} else if !slices.ContainsFunc(j.chosen, func(c conformance.Scenario) bool { return c.ID == sc.ID }) {
+			continue
+		}
+		if _, err := fmt.Fprintf(w, "%-40s %s%s\n", sc.ID, sc.Title, note); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(w, "%d scenarios\n", len(j.chosen))
+	return err
+}
+
+// plan is what is run: the chosen scenarios, and before them the preflight.
+func (j *runtimeJudgement) plan() runner.Plan {
+	scenarios := j.chosen
+	isPreflight := func(sc conformance.Scenario) bool { return sc.ID == runtime.Preflight }
+	if !slices.ContainsFunc(scenarios, isPreflight) {
+		i := slices.IndexFunc(j.suite.Scenarios, isPreflight)
+		scenarios = append([]conformance.Scenario{j.suite.Scenarios[i]}, scenarios...)
+		delete(j.left, runtime.Preflight)
+	}
+	return runner.Plan{
+		Worker: []string{j.self, "worker"}, Job: j.config, Seed: j.seed, Workers: j.workers(),
+		Preflight: runtime.Preflight, Scenarios: scenarios,
+	}
+}
+
+func (j *runtimeJudgement) workers() int {
+	if j.flags.workers > 0 {
+		return j.flags.workers
+	}
+	return 2 * goruntime.NumCPU()
+}
+
+// result is everything that is told about the run.
+func (j *runtimeJudgement) result(r runner.Result, trouble error, began time.Time) *report.Result {
+	notRun := map[string]string{}
+	for id, why := range j.left {
+		notRun[id] = why
+	}
+	for id, why := range r.NotRun {
+		notRun[id] = why
+	}
+	a := conformance.Aggregation{
+		Catalogue: pugmark.Catalogue(), Suite: j.suite, Selected: j.clauses, Strict: j.flags.strict,
+		Outcomes: r.Outcomes, NotRun: notRun, Repeat: j.repeat,
+	}
+	out := &report.Result{
+		Schema: report.Schema, Suite: j.suite.Name, Subject: j.subject,
+		Profile: report.Profile{File: j.profile.File, Strict: j.flags.strict, Without: j.profile.Runtime.Without},
+		Seed:    j.seed, Versions: versions(), Selection: j.flags.only, Skipped: j.flags.skip,
+		Started: began.UTC(), DurationMS: float64(time.Since(began).Microseconds()) / 1000, Workers: j.workers(),
+		Complete: !r.Interrupted && trouble == nil && unstartable(r) == "", Blocked: r.Blocked,
+		Clauses: a.Clauses(), Scenarios: a.Scenarios(),
+	}
+	switch {
+	case trouble != nil:
+		out.Incomplete = trouble.Error()
+	case unstartable(r) != "":
+		out.Incomplete = unstartable(r)
+	case r.Interrupted:
+		out.Incomplete = fmt.Sprintf("it was interrupted after %d of %d scenarios", len(r.Outcomes), len(r.Outcomes)+len(r.NotRun))
+	}
+	j.context(out)
+	out.Count()
+	return out
+}
+
+// context adds the headings and readings that the clauses of a result name.
+func (j *runtimeJudgement) context(out *report.Result) {
+	sections, readings := map[string]bool{}, map[string]bool{}
+	for _, c := range out.Clauses {
+		sections[c.Section] = true
+		for _, r := range c.Readings {
+			readings[r] = true
+		}
+	}
+	for _, s := range pugmark.Catalogue().Sections() {
+		if sections[s.ID] {
+			out.Sections = append(out.Sections, report.Section{ID: s.ID, Title: s.Title})
+		}
+	}
+	for _, r := range pugmark.Catalogue().Readings() {
+		if readings[r.ID] {
+			out.Readings = append(out.Readings, report.Reading{ID: r.ID, Title: r.Title, Basis: string(r.Basis)})
+		}
+	}
+}
+
+// repeat is the command line that runs one scenario once more with the same seed.
+func (j *runtimeJudgement) repeat(scenario string) string {
+	words := []string{"runtime", "--seed", fmt.Sprint(j.seed), "--only", scenario}
+	if j.flags.profile != "" {
+		words = append(words, "--profile", j.flags.profile)
+	}
+	if len(j.flags.without) > 0 {
+		words = append(words, "--without", strings.Join(j.flags.without, ","))
+	}
+	if j.flags.strict {
+		words = append(words, "--strict")
+	}
+	if j.changed("timeout") {
+		words = append(words, "--timeout", j.flags.timeout.String())
+	}
+	return j.invoked + " " + profile.Quote(append(words, j.typed...))
+}
+
+// invocation is how pugcheck can be called again from here.
+func invocation() string {
+	if strings.Contains(os.Args[0], "/go-build") { // go run, whose executable is gone by then
+		return "go run ./cmd/pugcheck"
+	}
+	return profile.Quote(os.Args[:1])
+}
+
+func versions() map[string]string {
+	v := map[string]string{
+		"catalogue": pugmark.Catalogue().Digest(), "go": goruntime.Version(), "platform": goruntime.GOOS + "/" + goruntime.GOARCH, "pugcheck": "(devel)",
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		v["pugcheck"] = info.Main.Version
+	}
+	return v
+}

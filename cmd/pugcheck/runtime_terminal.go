@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/pugcheck/pugcheck/conformance"
+	"github.com/pugcheck/pugcheck/harness/report"
+)
+
+// coloured tells whether output to f may have colours.
+func coloured(f *os.File) bool {
+	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
+}
+
+// widthOf is the width of the terminal behind f, or what reads well elsewhere.
+func widthOf(f *os.File) int {
+	if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+		return w
+	}
+	return 100
+}
+
+func (j *runtimeJudgement) terminal(f *os.File) report.Terminal {
+	return report.Terminal{
+		Layout:  report.Layout{Width: min(widthOf(f), 120), Colour: coloured(f)},
+		Verbose: j.flags.verbose, Timing: j.flags.timing,
+		Explain: j.invoked + " explain", Unjudged: j.invoked + " clauses --suite " + j.suite.Name + " --unjudged",
+	}
+}
+
+// progress begins to show progress on standard error, and says what is judged.
+func (j *runtimeJudgement) progress(scenarios int) *report.Progress {
+	fmt.Fprintf(os.Stderr, "judging %s: %d scenarios, %d at a time, seed %d\n", j.subject.Name, scenarios, j.workers(), j.seed)
+	return report.NewProgress(os.Stderr, report.ProgressOptions{
+		Total: scenarios, Verbose: j.flags.verbose, Colour: coloured(os.Stderr),
+		Live:  term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb",
+		Width: func() int { return widthOf(os.Stderr) },
+	})
+}
+
+// watcher passes what happens on to the progress.
+type watcher struct {
+	progress *report.Progress
+	clauses  map[string]bool // those that count
+}
+
+func (w *watcher) Started(id string) { w.progress.Started(id) }
+
+func (w *watcher) Finished(o conformance.Outcome) {
+	step := report.Step{ID: o.ID, Outcome: o.Outcome, Took: time.Duration(o.Timing.TotalMS * float64(time.Millisecond))}
+	for _, f := range o.Findings {
+		if w.clauses[f.Clause] {
+			step.Findings = append(step.Findings, report.Found{Clause: f.Clause, Verdict: f.Verdict, Seen: f.Seen})
+		}
+	}
+	w.progress.Finished(step)
+}
