@@ -157,8 +157,10 @@ func reasonOf(v report.Verdict, found []report.Evidence) string {
 		return "no reason was given"
 	case 1:
 		return reasons[0]
+	case 2:
+		return reasons[0] + " (and one more reason)"
 	default:
-		return fmt.Sprintf("%s (%d further reasons)", reasons[0], len(reasons)-1)
+		return fmt.Sprintf("%s (and %d more reasons)", reasons[0], len(reasons)-1)
 	}
 }
 
