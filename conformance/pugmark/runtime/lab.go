@@ -244,6 +244,9 @@ func (x *Lab) invocations() []*Invocation {
 }
 
 func (x *Lab) wrap(p *probe.Invocation) *Invocation {
+	if p == nil {
+		return nil
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	inv := x.wrapped[p]

@@ -152,8 +152,15 @@ var _ = scenario("P10", "sleep", "start-at two seconds ahead, written with offse
 		for _, sl := range sleepers {
 			sl.run = x.Run(sl.s.ID)
 		}
+		runs := []*Run{}
+		for _, sl := range sleepers {
+			runs = append(runs, sl.run)
+		}
 		for range sleepers {
-			inv := sleepers[0].run.Next("P10-14")
+			inv, why := x.awaitOf(runs...)
+			if inv == nil {
+				runs[0].blameNoInvocation([]string{"P10-14"}, why)
+			}
 			x.Clause("P10-13").Holds(!inv.Arrived.Before(at), "no invocation before start-at "+at.UTC().Format(time.RFC3339Nano)+", however its offset is written",
 				"invoked %s after it", inv.Arrived.Sub(at).Round(time.Millisecond))
 			x.Clause("P10-14").Warning().Holds(inv.Arrived.Before(at.Add(5*time.Second)), "the invocation comes within 5 s of start-at", "%s after it", inv.Arrived.Sub(at).Round(time.Millisecond))

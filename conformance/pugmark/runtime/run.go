@@ -158,43 +158,54 @@ func (r *Run) blameNoInvocation(because []string, why string) {
 }
 
 // await waits for an invocation, the runtime's end, or the time limit.
-func (r *Run) await() (inv *Invocation, why string) {
-	x := r.lab
+func (r *Run) await() (inv *Invocation, why string) { return r.lab.awaitOf(r) }
+
+// awaitOf is await for several processes at once: whichever invokes its handler
+// first. It gives up when all of them have ended.
+func (x *Lab) awaitOf(runs ...*Run) (inv *Invocation, why string) {
 	ctx, cancel := context.WithTimeout(x.Ctx, x.Config.Timeout)
 	defer cancel()
-	got := make(chan *probe.Invocation, 1)
 	nextCtx, stop := context.WithCancel(ctx)
 	defer stop()
+	got := make(chan *probe.Invocation, 1)
+	ended := make(chan struct{})
 	x.waiting(func() {
 		go func() {
 			p, _ := x.Hub.Next(nextCtx)
 			got <- p
 		}()
+		go func() {
+			defer close(ended)
+			for _, r := range runs {
+				select {
+				case <-r.proc.Done():
+				case <-nextCtx.Done():
+					return
+				}
+			}
+		}()
 		select {
 		case p := <-got:
-			if p != nil {
-				inv = x.wrap(p)
-			}
-		case <-r.proc.Done():
+			inv = x.wrap(p)
+		case <-ended:
 			// An invocation may have come and not been picked up yet.
 			stop()
-			if p := <-got; p != nil {
-				inv = x.wrap(p)
-			}
+			inv = x.wrap(<-got)
 		}
 	})
 	if inv != nil {
 		return inv, ""
 	}
-	select {
-	case <-r.proc.Done():
-		return nil, fmt.Sprintf("the runtime ended (%s) without invoking the handler%s", r.proc.Exit(), r.said())
-	default:
+	for _, r := range runs {
+		if r.Alive() {
+			if x.Ctx.Err() != nil {
+				x.Stop("interrupted while waiting for the handler's invocation")
+			}
+			return nil, fmt.Sprintf("after %s the runtime had neither invoked the handler nor ended%s", x.Config.Timeout, r.said())
+		}
 	}
-	if x.Ctx.Err() != nil {
-		x.Stop("interrupted while waiting for the handler's invocation")
-	}
-	return nil, fmt.Sprintf("after %s the runtime had neither invoked the handler nor ended%s", x.Config.Timeout, r.said())
+	last := runs[len(runs)-1]
+	return nil, fmt.Sprintf("the runtime ended (%s) without invoking the handler%s", last.proc.Exit(), last.said())
 }
 
 // said quotes what the subject wrote, for messages.
