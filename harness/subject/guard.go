@@ -60,10 +60,10 @@ func (g *Guard) Close() error { return g.close() }
 // the process that holds the other end brings about, and then kills every
 // process that carries the cookie args[0]. It returns the exit status.
 func GuardMain(in io.Reader, args []string) int {
-	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	if len(args) != 1 || args[0] == "" {
 		return 2
 	}
+	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	_, _ = io.Copy(io.Discard, in)
 	(&claim{scope: args[0]}).kill(nil)
 	return 0

@@ -186,22 +186,33 @@ func ppidOfSession(t *testing.T, pid int) int {
 	return s.ppid
 }
 
-func TestGuardEndsWithItsOwner(t *testing.T) {
-	r, w, err := os.Pipe()
+func TestGuardKillsAtTheEndOfItsInput(t *testing.T) {
+	p := start(t, Command{Argv: []string{"sleep", "1000"}})
+	other := start(t, Command{Argv: []string{"sleep", "1000"}})
+	// A process of its own: the guard ignores signals, which children inherit.
+	guard := exec.Command(os.Args[0], p.claim.scope)
+	guard.Env = []string{roleVariable + "=guard"}
+	in, err := guard.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := start(t, Command{Argv: []string{"sleep", "1000"}})
-	status := make(chan int)
-	go func() { status <- GuardMain(r, []string{p.claim.scope}) }()
-	_ = w.Close()
-	if s := <-status; s != 0 {
-		t.Errorf("status %d", s)
+	if err := guard.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if !alive(p.Pid()) {
+		t.Error("killed before the end of the input")
+	}
+	_ = in.Close()
+	if err := guard.Wait(); err != nil {
+		t.Error(err)
 	}
 	if e := wait(t, p); e.Signal != syscall.SIGKILL {
 		t.Errorf("%v", e)
 	}
-	if s := GuardMain(r, nil); s != 2 {
+	if !alive(other.Pid()) {
+		t.Error("a process with another cookie was killed too")
+	}
+	if s := GuardMain(nil, nil); s != 2 {
 		t.Errorf("status %d without a cookie", s)
 	}
 }
