@@ -93,7 +93,15 @@ func (r *Repo) Create(ctx context.Context, m Manifest) (Manifest, error) {
 	if err != nil || m.Name == "" {
 		return m, err
 	}
-	return r.claimName(ctx, m, created)
+	if created || !chosen { // a drawn ID that exists already is this call's own, whose first answer got lost
+		return r.claimName(ctx, m)
+	}
+	if _, err := r.readRef(ctx, m.Name); errors.Is(err, ErrNameNotFound) {
+		return m, r.link(ctx, m.Name, m.Session) // whoever created the session got no further
+	} else if err != nil {
+		return Manifest{}, fmt.Errorf("create session %q: %w", m.Name, err)
+	}
+	return m, nil
 }
 
 // findNamed gives the session that has the name, or the zero Manifest where there is none: no ref, or a stale one whose
@@ -114,11 +122,11 @@ func (r *Repo) findNamed(ctx context.Context, name string) (Manifest, error) {
 	return m, err
 }
 
-// claimName links m.Name to the session and sees who won it.
+// claimName links the name of a session that was created just now, and sees who won it.
 //
-// S9.2-1: the ref is read again after the link. S9.2-2: the loser deletes the manifest that it created itself, the only
-// case in which one is deleted (S9.2-4). S9.2-3: it goes on with the winner.
-func (r *Repo) claimName(ctx context.Context, m Manifest, created bool) (Manifest, error) {
+// S9.2-1: the ref is read again after the link. S9.2-2: the loser deletes the manifest that it created, the only case in which
+// one is deleted (S9.2-4). S9.2-3: it goes on with the winner.
+func (r *Repo) claimName(ctx context.Context, m Manifest) (Manifest, error) {
 	if err := r.link(ctx, m.Name, m.Session); err != nil {
 		return Manifest{}, err
 	}
@@ -129,15 +137,13 @@ func (r *Repo) claimName(ctx context.Context, m Manifest, created bool) (Manifes
 	if winner == m.Session {
 		return m, nil
 	}
-	if created {
-		path, err := m.Session.Path()
-		if err != nil {
-			return Manifest{}, err
-		}
-		r.cache.dropManifest(m.Session)
-		if err := r.store.Delete(ctx, path.Manifest(), store.DeleteOptions{}); err != nil {
-			return Manifest{}, fmt.Errorf("create session %q: remove the manifest that lost the name: %w", m.Name, err)
-		}
+	path, err := m.Session.Path()
+	if err != nil {
+		return Manifest{}, err
+	}
+	r.cache.dropManifest(m.Session)
+	if err := r.store.Delete(ctx, path.Manifest(), store.DeleteOptions{}); err != nil {
+		return Manifest{}, fmt.Errorf("create session %q: remove the manifest that lost the name: %w", m.Name, err)
 	}
 	return r.LoadManifest(ctx, winner)
 }
