@@ -64,11 +64,13 @@ type T struct {
 	Seed uint64
 	Rand *rand.Rand // the same sequence for the same seed and scenario
 
-	mu       sync.Mutex
-	blocks   []report.Block
-	tracers  []func() []report.Block
-	waited   time.Duration
-	cleanups []func()
+	mu           sync.Mutex
+	blocks       []report.Block
+	tracers      []func() []report.Block
+	waited       time.Duration // closed waits
+	waiters      int           // open waits
+	waitingSince time.Time
+	cleanups     []func()
 }
 
 func newT(id string, seed uint64, ledger *Ledger) *T {
@@ -93,11 +95,23 @@ func (t *T) Trace(f func() []report.Block) {
 	t.tracers = append(t.tracers, f)
 }
 
-// Waited adds time that was spent waiting for the subject.
-func (t *T) Waited(d time.Duration) {
+// Waiting calls f, whose time is the subject's and not the harness's. Waits that
+// overlap count once.
+func (t *T) Waiting(f func()) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.waited += d
+	if t.waiters == 0 {
+		t.waitingSince = time.Now()
+	}
+	t.waiters++
+	t.mu.Unlock()
+	defer func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.waiters--; t.waiters == 0 {
+			t.waited += time.Since(t.waitingSince)
+		}
+	}()
+	f()
 }
 
 // Cleanup runs f when the scenario is over, last registered first.

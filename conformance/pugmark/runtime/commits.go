@@ -44,6 +44,16 @@ func (x *Lab) commitTo(s *wire.Session, clause string, pieces ...string) commit 
 	return commit{s, exit, x.appended(s.ID)}
 }
 
+// settle waits until every run of the scenario has come to rest.
+func (x *Lab) settle(because ...string) {
+	x.mu.Lock()
+	runs := slices.Clone(x.runs)
+	x.mu.Unlock()
+	for _, r := range runs {
+		r.Wait(because...)
+	}
+}
+
 // appended are the descriptors of all snapshots of a session that the subject
 // wrote, by rising version, without control messages.
 func (x *Lab) appended(id wire.SessionID) []wire.Descriptor {

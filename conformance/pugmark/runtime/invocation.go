@@ -74,7 +74,7 @@ func (i *Invocation) Received() Stream {
 	ctx, cancel := context.WithTimeout(x.Ctx, x.Config.Timeout)
 	defer cancel()
 	var err error
-	x.waiting(func() { err = i.WaitEOF(ctx) })
+	x.Waiting(func() { err = i.WaitEOF(ctx) })
 	if err == nil {
 		s, _ := i.complete()
 		return s
@@ -166,7 +166,7 @@ func (i *Invocation) Get(address string) (probe.FetchResult, error) {
 	defer cancel()
 	var res probe.FetchResult
 	var err error
-	i.lab.waiting(func() { res, err = i.Fetch(ctx, probe.FetchRequest{Method: http.MethodGet, URL: address}) })
+	i.lab.Waiting(func() { res, err = i.Fetch(ctx, probe.FetchRequest{Method: http.MethodGet, URL: address}) })
 	if err == nil && res.Err != "" {
 		err = fmt.Errorf("%s", res.Err)
 	}
@@ -207,7 +207,7 @@ func (i *Invocation) Say(raw string) {
 	i.mu.Lock()
 	i.emitted = append(i.emitted, raw...)
 	i.mu.Unlock()
-	i.lab.waiting(func() { _ = i.Write([]byte(raw)) })
+	i.lab.Waiting(func() { _ = i.Write([]byte(raw)) })
 }
 
 // Finish emits, and ends the invocation successfully.

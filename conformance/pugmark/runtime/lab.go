@@ -213,13 +213,6 @@ func (x *Lab) Blame(clauses []string, acceptable, seen string) {
 	}
 }
 
-// waiting measures time that is spent waiting for the subject.
-func (x *Lab) waiting(f func()) {
-	start := time.Now()
-	f()
-	x.Waited(time.Since(start))
-}
-
 func (x *Lab) trace() []report.Block {
 	var out []report.Block
 	for i, r := range x.runs {

@@ -101,7 +101,7 @@ var _ = scenario("P4.1", "urls", "six bodies, fetched as soon as their records a
 // pause lets time go by while the handler is at work: it is the stimulus itself,
 // nothing is awaited by it.
 func (x *Lab) pause(d time.Duration) {
-	x.waiting(func() {
+	x.Waiting(func() {
 		select {
 		case <-time.After(d):
 		case <-x.Ctx.Done():
@@ -152,7 +152,7 @@ var _ = scenario("P4.1", "sizes", "bodies of several lengths, one of them compre
 		again := run.Again()
 		judge(again)
 		again.Finish()
-		run.Wait()
+		x.settle()
 	}, overBoth)
 
 // described lays out one entry per given change, each with a name of its own,

@@ -97,7 +97,7 @@ func (x *Lab) inOrder(outs []wire.OutputRecord, how string) {
 	again := run.Again()
 	replayed := again.Names()
 	again.Finish()
-	run.Wait()
+	x.settle()
 	got := names(x.appended(s.ID))
 	if lost := without(want, got); len(lost) > 0 {
 		x.Stop("not all Outputs were committed (%s; missing: %v), so their order says nothing", how, lost)

@@ -226,7 +226,7 @@ func (x *Lab) startAt(clause, duration string, want, linger time.Duration) {
 	inv := run.Next()
 	inv.Emit(sleepFor("nap", duration))
 	if linger > 0 {
-		x.waiting(func() { time.Sleep(linger) })
+		x.Waiting(func() { time.Sleep(linger) })
 	}
 	from := time.Now()
 	inv.Finish()
@@ -258,7 +258,7 @@ func (x *Lab) startAt(clause, duration string, want, linger time.Duration) {
 // awaitKey waits until a key is there, for at most the step's time limit.
 func (x *Lab) awaitKey(key string) bool {
 	found := false
-	x.waiting(func() {
+	x.Waiting(func() {
 		deadline := time.Now().Add(x.Config.Timeout)
 		for !found && time.Now().Before(deadline) && x.Ctx.Err() == nil {
 			if _, found = x.Get(key); !found {

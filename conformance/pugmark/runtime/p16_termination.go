@@ -153,7 +153,7 @@ var _ = scenario("P16", "failed-run-leaves-no-trace", "a failed invocation and t
 			x.Clause("P16-9").Expect(x.newVersions(s.ID)).To(BeEmpty(), "%s the session has no new snapshot; descriptors found: %s", how, commit{entries: x.appended(s.ID)}.list())
 			x.Clause("P16-9").Expect(view(again, st)).To(Equal(view(failed, failed.Stream())), "%s the next invocation gets the same entries with the same tags at the same version", how)
 			again.Finish(out)
-			run.Wait()
+			x.settle("P16-9")
 			x.Clause("P16-9").Expect(x.bodyCommitted(s.ID, s.Version()+1, out.Data)).To(BeTrue(), "%s the next invocation can succeed: its Output is in version %d; versions: %v", how, s.Version()+1, x.Versions(s.ID))
 		}
 	}, overBoth)

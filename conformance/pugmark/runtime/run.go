@@ -169,7 +169,7 @@ func (x *Lab) awaitOf(runs ...*Run) (inv *Invocation, why string) {
 	defer stop()
 	got := make(chan *probe.Invocation, 1)
 	ended := make(chan struct{})
-	x.waiting(func() {
+	x.Waiting(func() {
 		go func() {
 			p, _ := x.Hub.Next(nextCtx)
 			got <- p
@@ -247,7 +247,7 @@ func (r *Run) Wait(because ...string) Exit {
 	defer cancel()
 	var exit subject.Exit
 	var err error
-	x.waiting(func() { exit, err = r.proc.Wait(ctx) })
+	x.Waiting(func() { exit, err = r.proc.Wait(ctx) })
 	if err != nil {
 		if x.Ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
 			x.Stop("interrupted while waiting for the runtime's end")
@@ -317,7 +317,7 @@ func (r *Run) end() {
 		r.release()
 		grace, cancel := context.WithTimeout(r.lab.Ctx, 100*time.Millisecond)
 		defer cancel()
-		r.lab.waiting(func() { _, _ = r.proc.Wait(grace) })
+		r.lab.Waiting(func() { _, _ = r.proc.Wait(grace) })
 	}
 	for _, inv := range r.lab.invocations() {
 		inv.cutIfOpen()
