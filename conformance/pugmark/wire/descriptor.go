@@ -114,7 +114,7 @@ func (p *problems) descriptor(where string, raw []byte, members []member, doc []
 	d.SourceVersion, _ = f.uint32("source-version")
 	_, d.Data, d.HasData = f.data("data")
 	for k, v := range all {
-		if !known(DescriptorFields, k) && k != legacyFork && k != "commit" {
+		if !known(DescriptorFields, k) && k != legacyFork {
 			if d.Unknown == nil {
 				d.Unknown = map[string]json.RawMessage{}
 			}

@@ -55,7 +55,10 @@ func asInt(raw json.RawMessage) (int64, bool) {
 		return 0, false
 	}
 	n, err := strconv.ParseInt(string(raw), 10, 64)
-	return n, err == nil
+	if err != nil {
+		return 0, false // not the nearest number that fits
+	}
+	return n, true
 }
 
 func asUint(raw json.RawMessage, bits int) (uint64, bool) {
@@ -63,7 +66,10 @@ func asUint(raw json.RawMessage, bits int) (uint64, bool) {
 		return 0, false
 	}
 	n, err := strconv.ParseUint(string(raw), 10, bits)
-	return n, err == nil
+	if err != nil {
+		return 0, false
+	}
+	return n, true
 }
 
 func asBool(raw json.RawMessage) (value, ok bool) {

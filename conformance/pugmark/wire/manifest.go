@@ -3,13 +3,15 @@ package wire
 import (
 	"encoding/json"
 	"mime"
+	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
 // Pointer names a version of a session.
 type Pointer struct {
-	Session string // 32 hex digits
+	Session string // 32 hex digits; as found, where it was read from a manifest
 	Version uint32
 }
 
@@ -49,7 +51,7 @@ func DecodeManifest(o Stored) (Manifest, []Problem) {
 	p.object(body, func(all map[string]json.RawMessage, present map[string]bool) { p.manifest(&m, all, present) })
 	if id, ok := p.session("session", m.Session); ok && k.Kind == KindManifest && id != m.ID {
 		p.add(ProblemMismatch, "session", "%s, but the key is of session %s", m.Session, m.ID)
-	} else if !ok && m.Present != nil && zeroSession(m.Session) {
+	} else if !ok && m.Present != nil && zeroSession(m.Session) && !p.has(ProblemJSON) {
 		p.add(ProblemMissing, "session", "a manifest has to say whose it is")
 	}
 	return m, p.list
@@ -62,8 +64,12 @@ func (p *problems) manifest(m *Manifest, all map[string]json.RawMessage, present
 	m.Metadata = f.strings("metadata")
 	m.FirstSequenceNumber, m.HasFirst = f.integer("first-sequence-number", minInt64)
 	if raw := all["parent"]; !isNull(raw) {
-		if pointer, ok := p.pointer(f, "parent", raw); ok && (!zeroSession(pointer.Session) || pointer.Version != 0) {
+		pointer, ok := p.pointer(f, "parent", raw)
+		switch none := zeroSession(pointer.Session); {
+		case ok && !none:
 			m.Parent = &pointer
+		case ok && pointer.Version != 0:
+			p.add(ProblemMissing, "parent, session", "version %d of no session", pointer.Version)
 		}
 	}
 	for k, v := range all {
@@ -188,10 +194,15 @@ func DecodeRef(o Stored) (target string, found []Problem) {
 	return trimmed, p.list
 }
 
-// isTime tells whether text is an RFC 3339 timestamp. Unlike time.Parse, UnmarshalText takes nothing else.
+var timeShape = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
+})
+
+// isTime tells whether text is an RFC 3339 timestamp. By itself time.Parse takes others too, such as one-digit hours.
 func isTime(text string) bool {
-	var t time.Time
-	return t.UnmarshalText([]byte(strings.ToUpper(text))) == nil
+	text = strings.ToUpper(text)
+	_, err := time.Parse(time.RFC3339, text)
+	return err == nil && timeShape().MatchString(text)
 }
 
 func sameType(a, b string) bool {

@@ -47,6 +47,9 @@ func DecodeMemory(o Stored) (MemoryFile, []Problem) {
 	p.array(body, "record", func(where string, raw []byte, members []member) {
 		r := MemoryRecord{Descriptor: p.descriptor(where, raw, members, body)}
 		r.Commit, r.HasCommit = p.commit(where, membersOf(body, members))
+		if delete(r.Unknown, "commit"); len(r.Unknown) == 0 {
+			r.Unknown = nil
+		}
 		switch {
 		case r.Name == "":
 			p.add(ProblemMissing, join(where, "name"), "a memory record has to have a name")

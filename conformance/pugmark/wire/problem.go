@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // ProblemKind says what is wrong with an object at rest.
@@ -58,6 +59,10 @@ func (p *problems) add(kind ProblemKind, where, format string, args ...any) {
 	p.list = append(p.list, Problem{p.key, kind, where, fmt.Sprintf(format, args...)})
 }
 
+func (p *problems) has(kind ProblemKind) bool {
+	return slices.ContainsFunc(p.list, func(found Problem) bool { return found.Kind == kind })
+}
+
 // body undoes the Content-Encoding and reports it if it is not the wanted one.
 func (p *problems) body(o Stored, want string) ([]byte, bool) {
 	if o.ContentEncoding != want {
@@ -88,12 +93,11 @@ func (p *problems) document(b []byte, open byte, read func(s *scanner) *slip) {
 		return
 	}
 	var broken *slip
-	if b[s.pos] == open {
+	start := s.pos
+	if b[start] == open {
 		broken = read(s)
-	} else if start := s.pos; true {
-		if broken = s.value(); broken == nil {
-			p.add(ProblemShape, at(start), "want %s, found %s", kindName(open), kindName(b[start]))
-		}
+	} else if broken = s.value(); broken == nil {
+		p.add(ProblemShape, at(start), "want %s, found %s", kindName(open), kindName(b[start]))
 	}
 	for _, e := range s.soft {
 		kind := ProblemText

@@ -58,7 +58,7 @@ type SnapshotSpec struct {
 	Transaction     string            // default: a fixed non-zero number; "-" leaves it out
 	Metadata        map[string]string // user metadata by hand, on top of the usual; an empty value leaves the key out
 	Entries         []Entry
-	Document        []byte              // in place of the entries: the JSON text by hand
+	Document        []byte              // the JSON text by hand; Entries then only give the blobs and count the numbering on
 	Encode          func([]byte) []byte // in place of one zstd frame: other frames, or none
 	ContentEncoding string              // default: zstd; "-" for none
 	ContentType     string              // default: application/json
