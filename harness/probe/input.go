@@ -28,6 +28,7 @@ type Chunk struct {
 
 // input collects what came and wakes those who wait for more.
 type input struct {
+	limit   int // of buf; 0: InputLimit
 	mu      sync.Mutex
 	buf     []byte // only ever appended to, so slices of it stay valid
 	spans   []span
@@ -48,7 +49,11 @@ func (in *input) add(at time.Time, p []byte) {
 	if in.err != nil || len(p) == 0 {
 		return
 	}
-	keep := min(len(p), InputLimit-len(in.buf))
+	limit := in.limit
+	if limit == 0 {
+		limit = InputLimit
+	}
+	keep := min(len(p), limit-len(in.buf))
 	in.lost += int64(len(p) - keep)
 	if keep > 0 {
 		in.spans = append(in.spans, span{at, len(in.buf), len(in.buf) + keep})

@@ -247,10 +247,12 @@ const quietGrace = 2 * time.Second
 // ExitQuietly is the act of a handler that has nothing to say: it reads its
 // input to the end, writes nothing and ends with status 0 (HTTP: 200). It does
 // not wait for the end of an input that has been silent for two seconds.
-func ExitQuietly(i *Invocation) {
+func ExitQuietly(i *Invocation) { exitQuietly(i, quietGrace) }
+
+func exitQuietly(i *Invocation, grace time.Duration) {
 	for seen := -1; seen != len(i.Input()); {
 		seen = len(i.Input())
-		ctx, cancel := context.WithTimeout(context.Background(), quietGrace)
+		ctx, cancel := context.WithTimeout(context.Background(), grace)
 		err := i.WaitEOF(ctx)
 		cancel()
 		if !errors.Is(err, context.DeadlineExceeded) {

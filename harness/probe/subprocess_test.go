@@ -1,0 +1,470 @@
+package probe
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestWhatTheProbeReports(t *testing.T) {
+	h := newHub(t)
+	label := "named handler/é %&'"
+	argv := append(h.Argv(os.Args[0], label), "more", "a b", "")
+	if argv[0] != os.Args[0] || argv[1] != "probe" || strings.ContainsAny(argv[3], " '\"&/$*") {
+		t.Errorf("argv %q", argv)
+	}
+	before := time.Now()
+	r := runProbe(t, argv)
+	i := next(t, h)
+	if i.N != 1 || i.Transport != Subprocess || i.Label != label || i.Pid != r.Process.Pid || i.Request != nil || i.Arrived.Before(before) {
+		t.Errorf("%+v", i)
+	}
+	if !slices.Equal(i.Args, []string{"more", "a b", ""}) {
+		t.Errorf("args %q", i.Args)
+	}
+	dir, err := filepath.EvalSymlinks(r.Dir)
+	must(t, err)
+	if i.Dir != dir {
+		t.Errorf("directory %q, want %q", i.Dir, dir)
+	}
+	if !slices.Equal(i.Env, r.Environ()) {
+		t.Errorf("environment %q\nwant %q", i.Env, r.Environ())
+	}
+	if v, ok := i.Getenv("BYTES"); v != "\xff\xfe" || !ok {
+		t.Errorf("BYTES %q", v)
+	}
+	if v, ok := i.Getenv("PROBE_TES"); v != "" || ok {
+		t.Errorf("PROBE_TES %q", v)
+	}
+	if i.Gone() {
+		t.Error("gone")
+	}
+}
+
+func TestEnvironmentWithANameTwice(t *testing.T) {
+	h := newHub(t)
+	argv := h.Argv(os.Args[0], "")
+	p, err := os.StartProcess(argv[0], argv, &os.ProcAttr{Env: []string{"A=1", "odd", "A=2", "E="}, Files: []*os.File{nil, nil, os.Stderr}})
+	must(t, err)
+	defer func() { _ = p.Kill(); _, _ = p.Wait() }()
+	i := next(t, h)
+	if want := []string{"A=1", "odd", "A=2", "E="}; !slices.Equal(i.Env, want) {
+		t.Errorf("%q", i.Env)
+	}
+}
+
+func TestInputAsItComes(t *testing.T) {
+	r, i := runOne(t)
+	reader, second := i.Reader(), i.Reader()
+	for n, s := range []string{"one\n", "\x00\xff", "three"} {
+		begin := time.Now()
+		_, err := io.WriteString(r.in, s)
+		must(t, err)
+		got := make([]byte, len(s))
+		_, err = io.ReadFull(reader, got)
+		must(t, err)
+		if string(got) != s {
+			t.Errorf("%q, want %q", got, s)
+		}
+		c := i.Chunks()
+		if len(c) != n+1 || string(c[n].Bytes) != s || c[n].At.Before(begin.Add(-time.Millisecond)) || c[n].At.After(time.Now().Add(time.Millisecond)) {
+			t.Errorf("chunks %+v", c)
+		}
+	}
+	if at, ok := i.InputEnded(); ok {
+		t.Errorf("ended at %v", at)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := i.WaitEOF(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	_ = r.in.Close()
+	must(t, i.WaitEOF(within(t)))
+	if at, ok := i.InputEnded(); !ok || at.Before(i.Chunks()[2].At) {
+		t.Errorf("ended %v at %v", ok, at)
+	}
+	all, err := io.ReadAll(second)
+	must(t, err)
+	if want := "one\n\x00\xffthree"; string(all) != want || string(i.Input()) != want {
+		t.Errorf("%q and %q", all, i.Input())
+	}
+	if i.Gone() {
+		t.Error("the end of its input ended the probe")
+	}
+	must(t, i.Exit(0))
+}
+
+func TestBigInputAndOutput(t *testing.T) {
+	r, i := runOne(t)
+	big := pattern(8<<20 + 3)
+	go func() {
+		_, _ = r.in.Write(big)
+		_ = r.in.Close()
+	}()
+	must(t, i.WaitEOF(within(t)))
+	if !bytes.Equal(i.Input(), big) || i.InputLost() != 0 {
+		t.Errorf("%d bytes of input differ", len(i.Input()))
+	}
+	written := make(chan error, 1)
+	go func() { written <- i.Write(big); _ = i.Exit(0) }()
+	got, err := io.ReadAll(r.out)
+	must(t, err)
+	must(t, <-written)
+	if !bytes.Equal(got, big) {
+		t.Errorf("%d bytes of output differ", len(got))
+	}
+}
+
+func TestInputBeyondTheLimitIsCounted(t *testing.T) {
+	in := input{limit: 10}
+	in.add(time.Now(), []byte("abcdefgh"))
+	in.add(time.Now(), []byte("ijkl"))
+	in.add(time.Now(), []byte("mnopq"))
+	in.end(time.Now(), io.EOF)
+	if string(in.bytes()) != "abcdefghij" || in.lost != 7 || len(in.chunks()) != 2 {
+		t.Errorf("%q kept, %d lost, %+v", in.buf, in.lost, in.chunks())
+	}
+	if b, err := io.ReadAll(&inputReader{in: &in}); string(b) != "abcdefghij" || !errors.Is(err, ErrInputLimit) {
+		t.Errorf("%q, %v", b, err)
+	}
+	if err := in.waitEnd(within(t)); err != nil {
+		t.Errorf("end: %v", err)
+	}
+}
+
+func TestWriteIsThereWhenItReturns(t *testing.T) {
+	r, i := runOne(t)
+	for _, s := range []string{"a", "bc\n", "\x00"} {
+		must(t, i.Write([]byte(s)))
+		got := make([]byte, 10)
+		n, err := r.out.Read(got)
+		must(t, err)
+		if string(got[:n]) != s {
+			t.Errorf("%q, want %q", got[:n], s)
+		}
+	}
+	must(t, i.WriteStderr([]byte("complaint")))
+	must(t, i.Exit(3))
+	if code, sig := r.ended(t); code != 3 || sig != 0 {
+		t.Errorf("status %d, signal %d", code, sig)
+	}
+	if r.stderr.String() != "complaint" {
+		t.Errorf("stderr %q", r.stderr.String())
+	}
+	<-i.Done()
+	for name, err := range map[string]error{
+		"write": i.Write([]byte("x")), "stderr": i.WriteStderr([]byte("x")), "exit": i.Exit(0), "die": i.Die(syscall.SIGKILL),
+		"close output": i.CloseOutput(), "close input": i.CloseInput(),
+	} {
+		if !errors.Is(err, ErrGone) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := i.WaitEOF(within(t)); !errors.Is(err, ErrGone) {
+		t.Errorf("end of input: %v", err)
+	}
+}
+
+func TestWriteToNobody(t *testing.T) {
+	r, i := runOne(t)
+	_ = r.out.Close()
+	if err := i.Write([]byte("x")); !errors.Is(err, syscall.EPIPE) {
+		t.Errorf("%v", err)
+	}
+	must(t, i.Exit(0))
+	if code, sig := r.ended(t); code != 0 || sig != 0 {
+		t.Errorf("status %d, signal %d", code, sig)
+	}
+}
+
+func TestCloseOutput(t *testing.T) {
+	r, i := runOne(t)
+	must(t, i.Write([]byte("all")))
+	must(t, i.CloseOutput())
+	got, err := io.ReadAll(r.out)
+	must(t, err)
+	if string(got) != "all" || i.Gone() {
+		t.Errorf("%q, gone: %v", got, i.Gone())
+	}
+	if err := i.Write([]byte("x")); err == nil {
+		t.Error("wrote to a closed output")
+	}
+}
+
+func TestCloseInput(t *testing.T) {
+	r, i := runOne(t)
+	_, err := io.WriteString(r.in, "read")
+	must(t, err)
+	_, err = io.ReadFull(i.Reader(), make([]byte, 4))
+	must(t, err)
+	must(t, i.CloseInput())
+	if _, err := io.WriteString(r.in, "unread"); !errors.Is(err, syscall.EPIPE) {
+		t.Errorf("writing to it: %v", err)
+	}
+	if err := i.WaitEOF(within(t)); !errors.Is(err, ErrInputClosed) {
+		t.Errorf("%v", err)
+	}
+	if _, ok := i.InputEnded(); ok {
+		t.Error("counts as a regular end")
+	}
+	if err := i.CloseInput(); err == nil {
+		t.Error("closed twice")
+	}
+	must(t, i.Exit(0))
+}
+
+func TestSignals(t *testing.T) {
+	r, i := runOne(t)
+	for n, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+		must(t, r.Process.Signal(sig))
+		_, err := i.WaitSignal(within(t), n+1)
+		must(t, err)
+	}
+	if got := i.Signals(); !slices.Equal(got, []string{"TERM", "INT", "TERM", "HUP", "QUIT"}) {
+		t.Errorf("%q", got)
+	}
+	must(t, i.Exit(143))
+	if code, _ := r.ended(t); code != 143 {
+		t.Errorf("status %d", code)
+	}
+	if _, err := i.WaitSignal(within(t), 9); !errors.Is(err, ErrGone) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestDie(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGSEGV, syscall.SIGABRT, syscall.SIGPIPE, syscall.SIGINT} {
+		t.Run(sig.String(), func(t *testing.T) {
+			t.Parallel()
+			r, i := runOne(t)
+			must(t, i.Die(sig))
+			if code, got := r.ended(t); got != sig {
+				t.Errorf("status %d, signal %v", code, got)
+			}
+			if r.stderr.Len() > 0 {
+				t.Errorf("stderr %q", r.stderr.String())
+			}
+		})
+	}
+	_, i := runOne(t)
+	if err := i.Die(syscall.SIGCHLD); err == nil || i.Gone() {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestKilledFromOutside(t *testing.T) {
+	r, i := runOne(t)
+	blocked := make(chan error)
+	go func() { blocked <- i.Write(make([]byte, 1<<20)) }() // nobody reads
+	must(t, r.Process.Kill())
+	<-i.Done()
+	if err := <-blocked; !errors.Is(err, ErrGone) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestActsWhileAWriteIsBlocked(t *testing.T) {
+	r, i := runOne(t)
+	blocked := make(chan error)
+	go func() { blocked <- i.Write(make([]byte, 1<<20)) }()
+	_, err := r.out.Read(make([]byte, 1)) // it has begun
+	must(t, err)
+	must(t, i.WriteStderr([]byte("still here")))
+	must(t, i.Exit(9))
+	if err := <-blocked; !errors.Is(err, ErrGone) {
+		t.Errorf("%v", err)
+	}
+	if code, _ := r.ended(t); code != 9 || r.stderr.String() != "still here" {
+		t.Errorf("status %d, stderr %q", code, r.stderr.String())
+	}
+}
+
+func TestHubGone(t *testing.T) {
+	h := newHub(t)
+	r := runProbe(t, h.Argv(os.Args[0], "x"))
+	i := next(t, h)
+	must(t, h.Close())
+	if code, _ := r.ended(t); code != ExitHubGone || !strings.Contains(r.stderr.String(), "gone") || strings.Count(r.stderr.String(), "\n") != 1 {
+		t.Errorf("status %d, stderr %q", code, r.stderr.String())
+	}
+	if !i.Gone() {
+		t.Error("not gone")
+	}
+	if _, err := h.Next(within(t)); !errors.Is(err, ErrHubClosed) {
+		t.Errorf("%v", err)
+	}
+	late := runProbe(t, h.Argv(os.Args[0], "x"))
+	if code, _ := late.ended(t); code != ExitHubGone || !strings.Contains(late.stderr.String(), "cannot reach") {
+		t.Errorf("status %d, stderr %q", code, late.stderr.String())
+	}
+}
+
+func TestProbeOfAnotherHub(t *testing.T) {
+	h, other := newHub(t), newHub(t)
+	argv := h.Argv(os.Args[0], "x")
+	argv[3] = other.Argv(os.Args[0], "x")[3]
+	r := runProbe(t, argv)
+	if code, _ := r.ended(t); code != ExitHubGone {
+		t.Errorf("status %d", code)
+	}
+	if n := len(h.Arrived()); n != 0 {
+		t.Errorf("%d arrived", n)
+	}
+	c := exec.Command(os.Args[0], "probe")
+	if err := c.Run(); c.ProcessState.ExitCode() != ExitUsage {
+		t.Errorf("without arguments: %v", err)
+	}
+}
+
+// fetchServer answers with what was asked for by the path.
+func fetchServer(t *testing.T) *httptest.Server {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/echo":
+			b, _ := io.ReadAll(r.Body)
+			w.Header().Set("Content-Encoding", "gzip") // a lie, and none of the probe's business
+			w.Header()["X-Two"] = []string{"a", "b"}
+			w.WriteHeader(http.StatusTeapot)
+			_, _ = io.WriteString(w, r.Method+" "+r.Host+" "+r.Header.Get("X-Mine")+" "+r.Header.Get("Accept-Encoding")+" "+string(b))
+		case "/redirect":
+			http.Redirect(w, r, "/echo", http.StatusFound)
+		case "/short":
+			w.Header().Set("Content-Length", "10")
+			_, _ = io.WriteString(w, "four")
+			w.(http.Flusher).Flush()
+			c, _, _ := w.(http.Hijacker).Hijack()
+			_ = c.Close()
+		case "/hang":
+			<-r.Context().Done()
+		case "/big":
+			_, _ = w.Write(pattern(8 << 20))
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// testFetch holds for both transports.
+func testFetch(t *testing.T, i *Invocation) {
+	s := fetchServer(t)
+	res, err := i.Fetch(within(t), FetchRequest{Method: "PUT", URL: s.URL + "/echo", Header: http.Header{"X-Mine": {"m"}, "Host": {"h"}}, Body: []byte("\x00b")})
+	must(t, err)
+	if res.Status != http.StatusTeapot || string(res.Body) != "PUT h m  \x00b" || res.Header.Get("Content-Encoding") != "gzip" ||
+		!slices.Equal(res.Header["X-Two"], []string{"a", "b"}) || res.Truncated || res.Err != "" {
+		t.Errorf("%+v", res)
+	}
+	res, err = i.Fetch(within(t), FetchRequest{URL: s.URL + "/redirect"})
+	must(t, err)
+	if res.Status != http.StatusFound || res.Header.Get("Location") != "/echo" {
+		t.Errorf("%+v", res)
+	}
+	res, err = i.Fetch(within(t), FetchRequest{URL: s.URL + "/short"})
+	must(t, err)
+	if res.Status != 200 || string(res.Body) != "four" || !res.Truncated || res.Err == "" {
+		t.Errorf("%+v", res)
+	}
+	res, err = i.Fetch(within(t), FetchRequest{URL: s.URL + "/big"})
+	must(t, err)
+	if !bytes.Equal(res.Body, pattern(8<<20)) {
+		t.Errorf("%d bytes, %s", len(res.Body), res.Err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	_ = l.Close()
+	for _, url := range []string{"http://" + l.Addr().String() + "/", "::not a URL"} {
+		res, err = i.Fetch(within(t), FetchRequest{URL: url})
+		must(t, err)
+		if res.Status != 0 || res.Err == "" {
+			t.Errorf("%s: %+v", url, res)
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := i.Fetch(ctx, FetchRequest{URL: s.URL + "/hang"}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+	must(t, i.Write([]byte("still works")))
+}
+
+func TestFetch(t *testing.T) {
+	_, i := runOne(t)
+	testFetch(t, i)
+}
+
+func TestOrderAutoAndArrived(t *testing.T) {
+	h := newHub(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := h.Next(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	first := runProbe(t, h.Argv(os.Args[0], "first"))
+	i := next(t, h)
+	waiting := runProbe(t, h.Argv(os.Args[0], "waiting"))
+	for len(h.Arrived()) < 2 {
+		time.Sleep(time.Millisecond)
+	}
+	h.Auto(ExitQuietly)
+	_ = waiting.in.Close()
+	if code, _ := waiting.ended(t); code != 0 {
+		t.Errorf("status %d", code)
+	}
+	later := runProbe(t, h.Argv(os.Args[0], "later"))
+	_ = later.in.Close()
+	if code, _ := later.ended(t); code != 0 {
+		t.Errorf("status %d", code)
+	}
+	h.Auto(nil)
+	last := runProbe(t, h.Argv(os.Args[0], "last"))
+	if j := next(t, h); j.Label != "last" || j.N != 4 {
+		t.Errorf("%d %s", j.N, j.Label)
+	}
+	if i.Gone() || i.Label != "first" {
+		t.Errorf("%+v", i)
+	}
+	var labels []string
+	for _, a := range h.Arrived() {
+		labels = append(labels, a.Label)
+	}
+	if !slices.Equal(labels, []string{"first", "waiting", "later", "last"}) {
+		t.Errorf("%q", labels)
+	}
+	_, _ = first, last
+}
+
+func TestQuietExitDoesNotWaitForSilence(t *testing.T) {
+	r, i := runOne(t)
+	exitQuietly(i, time.Millisecond) // its input stays open
+	if code, _ := r.ended(t); code != 0 {
+		t.Errorf("status %d", code)
+	}
+}
+
+func BenchmarkStart(b *testing.B) {
+	h := newHub(b)
+	argv := h.Argv(os.Args[0], "x")
+	for b.Loop() {
+		p, err := os.StartProcess(argv[0], argv, &os.ProcAttr{Env: os.Environ(), Files: []*os.File{nil, nil, os.Stderr}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		i := next(b, h)
+		b.StopTimer()
+		_ = i.Exit(0)
+		_, _ = p.Wait()
+		b.StartTimer()
+	}
+}
