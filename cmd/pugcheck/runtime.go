@@ -77,7 +77,7 @@ run was interrupted, or the suite itself broke and nothing else was found.`,
 	flags.BoolVar(&f.list, "list", false, "list the scenarios that would be run, and run none")
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		if strings.HasPrefix(err.Error(), "unknown") {
-			return usageError(fmt.Errorf("%w of pugcheck runtime; if it is an argument of the runtime, quote the command ('./impl --flag') or put -- before it", err))
+			return usageError(fmt.Errorf("%w; if it is meant for the runtime, quote the command (pugcheck runtime './impl --flag') or put -- before it", err))
 		}
 		return usageError(err)
 	})

@@ -28,24 +28,24 @@ type runtimeSuite = conformance.Suite
 // runtimeJudgement is a run of the runtime suite, from what was asked for to
 // what is told.
 type runtimeJudgement struct {
-	flags    runtimeFlags
-	self     string // this executable
-	profile  profile.Profile
-	subject  report.Subject
-	typed    []string // the command as words that can be typed again
-	config   runtime.Config
-	suite    *runtimeSuite
-	clauses  map[string]bool // in the result
-	chosen   []conformance.Scenario
-	left     map[string]string // selected scenarios that are not run, with the reason
-	seed     uint64
-	changed  func(flag string) bool
-	invoked  string // how pugcheck was called
-	selector []string
+	flags   runtimeFlags
+	self    string // this executable
+	profile profile.Profile
+	subject report.Subject
+	typed   []string // the command as words that can be typed again
+	config  runtime.Config
+	suite   *runtimeSuite
+	clauses map[string]bool // in the result
+	implied map[string]bool // of these, the ones that are there only if something judged them
+	chosen  []conformance.Scenario
+	left    map[string]string // selected scenarios that are not run, with the reason
+	seed    uint64
+	changed func(flag string) bool
+	invoked string // how pugcheck was called
 }
 
 func newRuntimeJudgement(cmd *cobra.Command, f runtimeFlags, args []string) (*runtimeJudgement, error) {
-	j := &runtimeJudgement{flags: f, changed: cmd.Flags().Changed, invoked: invocation(), left: map[string]string{}}
+	j := &runtimeJudgement{flags: f, changed: cmd.Flags().Changed, invoked: invocation(), left: map[string]string{}, implied: map[string]bool{}}
 	var err error
 	if j.self, err = os.Executable(); err != nil {
 		return nil, fmt.Errorf("finding pugcheck itself, which plays the handlers: %w", err)
@@ -158,20 +158,20 @@ func (j *runtimeJudgement) choose() error {
 	}
 	var judging, bare []selection.ScenarioRef
 	for _, sc := range j.suite.Scenarios {
-		judging = append(judging, selection.ScenarioRef{ID: sc.ID, Clauses: append(slices.Clone(sc.Clauses), j.suite.Always...)})
+		judging = append(judging, selection.ScenarioRef{ID: sc.ID, Clauses: sc.Clauses})
 		bare = append(bare, selection.ScenarioRef{ID: sc.ID})
 	}
 	chosen, err := only.Resolve(ids, judging)
 	if err != nil {
 		return fmt.Errorf("--only: %w%s", err, elsewhere(only.Words(), j.suite.Name))
 	}
+	j.invariants(only, &chosen, ids, bare)
 	dropped := selection.Selected{}
 	if !skip.Empty() {
 		if dropped, err = skip.Resolve(ids, bare); err != nil {
 			return fmt.Errorf("--skip: %w%s", err, elsewhere(skip.Words(), j.suite.Name))
 		}
 	}
-	j.selector = only.Words()
 	j.clauses = map[string]bool{}
 	for id := range chosen.Clauses {
 		j.clauses[id] = !dropped.Clauses[id]
@@ -194,6 +194,30 @@ func (j *runtimeJudgement) choose() error {
 	return nil
 }
 
+// invariants completes a selection by the clauses that every scenario can judge.
+// A scenario that is named brings them along, so that repeating it shows all that
+// it showed before. As clauses they select scenarios only where nothing else
+// does: one of them in a section would select everything.
+func (j *runtimeJudgement) invariants(only selection.Selectors, chosen *selection.Selected, ids []string, bare []selection.ScenarioRef) {
+	if only.Empty() {
+		return
+	}
+	named, err := only.Resolve(ids, bare)
+	if err == nil && len(named.Scenarios) > 0 {
+		for _, id := range j.suite.Always {
+			if !chosen.Clauses[id] {
+				chosen.Clauses[id] = true
+				j.implied[id] = true
+			}
+		}
+	}
+	if len(chosen.Scenarios) == 0 && slices.ContainsFunc(j.suite.Always, func(id string) bool { return chosen.Clauses[id] }) {
+		for _, sc := range bare {
+			chosen.Scenarios[sc.ID] = true
+		}
+	}
+}
+
 // excluded is why a selected scenario is not run; "" if it is.
 func (j *runtimeJudgement) excluded(sc conformance.Scenario, dropped selection.Selected) string {
 	if dropped.Scenarios[sc.ID] {
@@ -212,7 +236,7 @@ func (j *runtimeJudgement) excluded(sc conformance.Scenario, dropped selection.S
 
 func (j *runtimeJudgement) whyNothing(selected int) string {
 	if selected == 0 {
-		return fmt.Sprintf("no scenario judges %s yet", strings.Join(j.selector, ", "))
+		return fmt.Sprintf("no scenario judges %s yet", strings.Join(j.flags.only, ", "))
 	}
 	var reasons []string
 	for _, sc := range j.suite.Scenarios {
@@ -295,7 +319,12 @@ func (j *runtimeJudgement) result(r runner.Result, trouble error, began time.Tim
 		Seed:    j.seed, Versions: versions(), Selection: j.flags.only, Skipped: j.flags.skip,
 		Started: began.UTC(), DurationMS: float64(time.Since(began).Microseconds()) / 1000, Workers: j.workers(),
 		Complete: !r.Interrupted && trouble == nil && unstartable(r) == "", Blocked: r.Blocked,
-		Clauses: a.Clauses(), Scenarios: a.Scenarios(),
+		Scenarios: a.Scenarios(),
+	}
+	for _, c := range a.Clauses() {
+		if !j.implied[c.ID] || len(c.Evidence) > 0 {
+			out.Clauses = append(out.Clauses, c)
+		}
 	}
 	switch {
 	case trouble != nil:

@@ -34,7 +34,11 @@ func (j *runtimeJudgement) terminal(f *os.File) report.Terminal {
 
 // progress begins to show progress on standard error, and says what is judged.
 func (j *runtimeJudgement) progress(scenarios int) *report.Progress {
-	fmt.Fprintf(os.Stderr, "judging %s: %d scenarios, %d at a time, seed %d\n", j.subject.Name, scenarios, j.workers(), j.seed)
+	plural := "s"
+	if scenarios == 1 {
+		plural = ""
+	}
+	fmt.Fprintf(os.Stderr, "judging %s: %d scenario%s, %d at a time, seed %d\n", j.subject.Name, scenarios, plural, min(j.workers(), scenarios), j.seed)
 	return report.NewProgress(os.Stderr, report.ProgressOptions{
 		Total: scenarios, Verbose: j.flags.verbose, Colour: coloured(os.Stderr),
 		Live:  term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb",
@@ -51,6 +55,9 @@ type watcher struct {
 func (w *watcher) Started(id string) { w.progress.Started(id) }
 
 func (w *watcher) Finished(o conformance.Outcome) {
+	if o.Unstartable { // told once, at the end
+		return
+	}
 	step := report.Step{ID: o.ID, Outcome: o.Outcome, Took: time.Duration(o.Timing.TotalMS * float64(time.Millisecond))}
 	for _, f := range o.Findings {
 		if w.clauses[f.Clause] {

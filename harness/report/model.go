@@ -106,7 +106,7 @@ type Scenario struct {
 	Outcome string    `json:"outcome"` // "completed", "stopped" (the subject did not go along), "error", "not-run"
 	Reason  string    `json:"reason,omitempty"`
 	Repro   string    `json:"repro"` // one shell command that repeats it with the same seed
-	Started time.Time `json:"started"`
+	Started time.Time `json:"started,omitzero"`
 	Timing  Timing    `json:"timing"`
 	Trace   []Block   `json:"trace,omitempty"` // kept where a verdict is not a pass
 }

@@ -201,6 +201,8 @@ func TestStanding(t *testing.T) {
 		"nothing was decided":    {result(func(r *Result) { r.Clauses = []Clause{{Verdict: NotExercised}} }), NotConforming, "nothing that it did decided any clause"},
 		"nothing at all":         {result(func(r *Result) { r.Clauses = nil }), NotConforming, "nothing"},
 		"one clause":             {result(func(r *Result) { r.Clauses = r.Clauses[:1] }), Conforming, "x conforms: the one clause that was judged is kept."},
+		"of a selection":         {result(func(r *Result) { r.Selection, r.Clauses = []string{"A"}, r.Clauses[:1] }), Conforming, "x conforms in what was selected: the one clause"},
+		"some not judged":        {result(func(r *Result) { r.Clauses = append(r.Clauses, Clause{Verdict: NotJudged}) }), Conforming, "with 1 warning; 1 is not judged yet."},
 		"every clause is passed": {result(func(r *Result) { r.Clauses[1].Verdict = Pass }), Conforming, "x conforms: all 2 clauses that were judged are kept."},
 	} {
 		if got := tc.r.Standing(); got != tc.want || !strings.Contains(tc.r.Sentence(), tc.says) {

@@ -81,7 +81,22 @@ func (r *Result) Sentence() string {
 	case s.Warn > 0:
 		all = fmt.Sprintf("no binding clause is violated among the %d that were judged", s.Judged)
 	}
-	return fmt.Sprintf("%s conforms: %s%s.", name, all, with)
+	where := ""
+	if len(r.Selection)+len(r.Skipped) > 0 {
+		where = " in what was selected"
+	}
+	rest := ""
+	if s.NotJudged > 0 {
+		rest = fmt.Sprintf("; %s not judged yet", isAre(s.NotJudged))
+	}
+	return fmt.Sprintf("%s conforms%s: %s%s%s.", name, where, all, with, rest)
+}
+
+func isAre(n int) string {
+	if n == 1 {
+		return "1 is"
+	}
+	return fmt.Sprintf("%d are", n)
 }
 
 func count(n int, noun string) string {
