@@ -46,8 +46,9 @@ func (p position) after(q position) bool {
 // interval is the versions between two commits, both of them excluded.
 type interval struct{ after, before uint32 }
 
-// tailStep is how many snapshots are fetched in one go, from the latest
-// backwards, until enough is known. All of them are replayed anyway.
+// tailStep is how many snapshots are fetched first, from the latest backwards,
+// until enough is known; then four times as many, and so on. None of them is
+// fetched in vain if the handler is invoked, since all are replayed.
 const tailStep = 64
 
 // load reads the session's state as it is now.
@@ -75,11 +76,9 @@ func (r *runner) load(ctx context.Context) (*state, error) {
 }
 
 func (r *runner) loadTail(ctx context.Context, st *state) error {
-	for st.older = st.version; st.older > 0 && (st.checkpoint == 0 || st.controlAt.version == 0); {
-		first := uint32(1)
-		if st.older > tailStep {
-			first = st.older - tailStep + 1
-		}
+	st.older = st.version
+	for step := uint32(tailStep); st.older > 0 && (st.checkpoint == 0 || st.controlAt.version == 0); step *= 4 {
+		first := st.older - min(st.older, step) + 1
 		var part []session.Snapshot
 		for s, err := range r.Repo.Snapshots(ctx, r.id, first, st.older) {
 			if err != nil {
