@@ -50,16 +50,17 @@ func (p *Process) Invoke(ctx context.Context, inv Invocation) error {
 	// Both streams run at once, so that neither side waits for the other with
 	// a full pipe. The first failure cancels, and cancelling ends the handler.
 	var streams sync.WaitGroup
-	for _, run := range []func() error{
-		func() error { return child.feed(ctx, inv.Inputs) },
-		func() error { return inv.Outputs(ctx, &child.stdout) },
-	} {
-		streams.Go(func() {
-			if err := run(); err != nil {
-				cancel(err)
-			}
-		})
-	}
+	var inErr, outErr error
+	streams.Go(func() {
+		if inErr = child.feed(ctx, inv.Inputs); inErr != nil {
+			cancel(inErr)
+		}
+	})
+	streams.Go(func() {
+		if outErr = inv.Outputs(ctx, &child.stdout); outErr != nil {
+			cancel(outErr)
+		}
+	})
 
 	// P2.1-4: the exit ends the invocation, whenever standard output was closed.
 	exit := child.wait()
@@ -70,16 +71,19 @@ func (p *Process) Invoke(ctx context.Context, inv Invocation) error {
 	streams.Wait()
 	child.stdout.file.Close()
 
-	cause := context.Cause(ctx)
+	why := context.Cause(ctx) // nil, or the first failure
 	var status *exec.ExitError
 	if !errors.As(exit, &status) || child.terminated.Load() && !status.Exited() {
-		return cause // nil, or why the handler was ended
+		return why
 	}
-	exit = fmt.Errorf("handler %s: %w", p.Args[0], exit)
-	if cause == nil || errors.As(cause, &status) {
-		return exit
+	// The status comes first, with what else went wrong beside it.
+	failure := fmt.Errorf("handler %s: %w", p.Args[0], exit)
+	for _, err := range []error{outErr, inErr, why} {
+		if err != nil && err != exit && (err == why || !errors.Is(err, context.Canceled)) {
+			return fmt.Errorf("%w; %w", failure, err)
+		}
 	}
-	return fmt.Errorf("%w; %w", exit, cause)
+	return failure
 }
 
 // child is a running handler.
