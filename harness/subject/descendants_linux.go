@@ -14,14 +14,14 @@ import (
 
 // A claim says which processes belong to a subject, or to a whole run.
 type claim struct {
-	scope   string // the cookie
-	session int    // also the process group; 0 for a run
-	since   uint64 // start of the subject, in clock ticks since boot
+	scope string // the cookie
+	sid   int    // Unix session, also the process group; 0 for a run
+	since uint64 // start of the subject, in clock ticks since boot
 }
 
 // of completes the claim of the process that was just started.
 func (c *claim) of(pid int) {
-	c.session = pid
+	c.sid = pid
 	if s, err := readStat(pid); err == nil {
 		c.since = s.start
 	}
@@ -29,10 +29,10 @@ func (c *claim) of(pid int) {
 
 // stat is what is used of /proc/PID/stat.
 type stat struct {
-	pid, ppid, group, session int
-	state                     byte
-	kernel                    bool
-	start                     uint64 // clock ticks since boot
+	pid, ppid, group, sid int
+	state                 byte
+	kernel                bool
+	start                 uint64 // clock ticks since boot
 }
 
 func readStat(pid int) (stat, error) {
@@ -47,7 +47,7 @@ func readStat(pid int) (stat, error) {
 	}
 	num := func(i int) int { n, _ := strconv.Atoi(f[i]); return n }
 	const kernelThread = 0x00200000
-	s := stat{pid: pid, state: f[0][0], ppid: num(1), group: num(2), session: num(3), kernel: num(6)&kernelThread != 0}
+	s := stat{pid: pid, state: f[0][0], ppid: num(1), group: num(2), sid: num(3), kernel: num(6)&kernelThread != 0}
 	s.start, err = strconv.ParseUint(f[19], 10, 64)
 	return s, err
 }
@@ -80,7 +80,7 @@ func (c *claim) members() (in []stat, undecided int) {
 	all := allStats()
 	reused := false // the number of the session belongs to another process by now
 	for _, s := range all {
-		if s.pid == c.session && s.start != c.since {
+		if s.pid == c.sid && s.start != c.since {
 			reused = true
 		}
 	}
@@ -92,7 +92,7 @@ func (c *claim) members() (in []stat, undecided int) {
 			continue
 		}
 		switch own, seen := c.marks(s.pid); {
-		case own, c.session != 0 && !reused && (s.session == c.session || s.group == c.session):
+		case own, c.sid != 0 && !reused && (s.sid == c.sid || s.group == c.sid):
 			found[s.pid] = true
 			in = append(in, s)
 		default:
@@ -105,7 +105,7 @@ func (c *claim) members() (in []stat, undecided int) {
 	for more := true; more; {
 		more = false
 		for i, s := range rest {
-			if s.pid != 0 && (found[s.ppid] || found[s.session]) {
+			if s.pid != 0 && (found[s.ppid] || found[s.sid]) {
 				found[s.pid], rest[i].pid, more = true, 0, true
 				in = append(in, s)
 			}
@@ -162,7 +162,7 @@ func (c *claim) kill(main func()) (lines []string) {
 		in, undecided := c.members()
 		for _, s := range in {
 			id := identity{s.pid, s.start}
-			if !told[id] && s.pid != c.session {
+			if !told[id] && s.pid != c.sid {
 				lines = append(lines, fmt.Sprintf("%d %s", s.pid, commandLine(s.pid)))
 			}
 			told[id] = true
@@ -236,7 +236,7 @@ func (c *claim) signalGroup(sig syscall.Signal) error {
 	in, _ := c.members()
 	err := os.ErrProcessDone
 	for _, s := range in {
-		if s.group == c.session {
+		if s.group == c.sid {
 			err = syscall.Kill(s.pid, sig)
 		}
 	}

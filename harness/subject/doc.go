@@ -2,7 +2,7 @@
 //
 // # Guarantees
 //
-//   - A subject runs in a session and process group of its own, without a
+//   - A subject runs in a Unix session and process group of its own, without a
 //     terminal; its arguments reach it unchanged, with no shell between.
 //   - What it writes is read for as long as anyone of its descendants holds the
 //     stream, and kept within fixed bounds ([Capture]).
@@ -17,11 +17,11 @@
 // # How descendants are found
 //
 // Each subject is started with the variable [CookieVariable], whose value is
-// unique and which children inherit: a daemon that has forked twice and made a session
-// of its own still carries it. A process belongs to a subject if it carries
-// the subject's cookie, or is in its session or process group, or its parent belongs
+// unique and which children inherit: a daemon that has forked twice and called
+// setsid still carries it. A process belongs to a subject if it carries
+// the subject's cookie, or is in its Unix session or process group, or its parent belongs
 // to the subject. What escapes is a process that does all of this: start with an
-// emptied environment, make a session of its own, and lose its parent before Kill.
+// emptied environment, call setsid, and lose its parent before Kill.
 //
 // Cookies nest. A process that was itself started with the cookie C gives its
 // subjects C.X, and "carries C" means C or anything below it, so that worker

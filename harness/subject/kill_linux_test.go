@@ -144,46 +144,56 @@ func TestDeathOfTheOwner(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGINT} {
 		t.Run(sig.String(), func(t *testing.T) {
 			t.Parallel()
-			file := filepath.Join(t.TempDir(), "pid")
-			owner := exec.Command(os.Args[0], "sh", "-c", `setsid sh -c 'trap "" TERM; (echo $$ >$0); while :; do sleep 1000; done' "$F" & sleep 1000`)
-			for _, kv := range os.Environ() {
-				if !strings.HasPrefix(kv, CookieVariable+"=") { // or it would rely on our guard
-					owner.Env = append(owner.Env, kv)
-				}
-			}
-			owner.Env = append(owner.Env, roleVariable+"=owner", "F="+file)
-			owner.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-			out, err := owner.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := owner.Start(); err != nil {
-				t.Fatal(err)
-			}
-			line, err := bufio.NewReader(out).ReadString('\n')
-			if line != "started\n" {
-				t.Fatalf("%q, %v", line, err)
-			}
-			daemon := readPid(t, file)
-			mainPid := ppidOfSession(t, daemon)
+			owner, daemon, subject := startOwner(t)
 			if err := syscall.Kill(-owner.Process.Pid, sig); err != nil { // as a terminal would, to the group
 				t.Fatal(err)
 			}
 			_ = owner.Wait()
 			eventually(t, "the end of the daemon", func() bool { return !alive(daemon) })
-			eventually(t, "the end of the subject", func() bool { return !alive(mainPid) })
+			eventually(t, "the end of the subject", func() bool { return !alive(subject) })
 		})
 	}
 }
 
-// ppidOfSession is the parent of the process, which is the subject itself.
-func ppidOfSession(t *testing.T, pid int) int {
+func TestDeathOfAnOwnerWithoutGuard(t *testing.T) {
+	owner, daemon, subject := startOwner(t, "UNGUARDED=1")
+	defer func() { _ = syscall.Kill(daemon, syscall.SIGKILL) }()
+	if err := owner.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = owner.Wait()
+	eventually(t, "the end of the subject", func() bool { return !alive(subject) })
+}
+
+// startOwner starts a process that owns a subject whose child is a daemon, and
+// returns the pids of these two.
+func startOwner(t *testing.T, env ...string) (owner *exec.Cmd, daemon, subject int) {
 	t.Helper()
-	s, err := readStat(pid)
+	file := filepath.Join(t.TempDir(), "pid")
+	owner = exec.Command(os.Args[0], "sh", "-c", `setsid sh -c 'trap "" TERM; (echo $$ >$0); exec sleep 1000' "$F" & wait`)
+	for _, kv := range os.Environ() {
+		if !strings.HasPrefix(kv, CookieVariable+"=") { // or it would rely on our guard
+			owner.Env = append(owner.Env, kv)
+		}
+	}
+	owner.Env = append(append(owner.Env, roleVariable+"=owner", "F="+file), env...)
+	owner.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	out, err := owner.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s.ppid
+	if err := owner.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "started\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	daemon = readPid(t, file)
+	s, err := readStat(daemon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return owner, daemon, s.ppid
 }
 
 func TestGuardKillsAtTheEndOfItsInput(t *testing.T) {

@@ -219,7 +219,7 @@ func (p *Process) Exit() Exit {
 	return p.exit
 }
 
-// Pid is the process ID, which is also that of its group and session.
+// Pid is the process ID, which is also that of its group and Unix session.
 func (p *Process) Pid() int { return p.pid }
 
 // Stdout is what was kept of standard output so far; Stderr, of standard error.

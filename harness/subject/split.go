@@ -17,19 +17,19 @@ import (
 // where "\d" keeps its backslash; go-shellwords drops it.
 func SplitCommand(s string) ([]string, error) {
 	var words []string
-	var bad error
-	err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Words(strings.NewReader(s), func(w *syntax.Word) bool {
+	var err error
+	for w, werr := range syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).WordsSeq(strings.NewReader(s)) {
 		var b strings.Builder
-		if bad = unquote(&b, w.Parts, false); bad != nil {
-			return false
+		if err = werr; err == nil {
+			err = unquote(&b, w.Parts, false)
+		}
+		if err != nil {
+			break
 		}
 		words = append(words, b.String())
-		return true
-	})
+	}
 	var perr syntax.ParseError
 	switch {
-	case bad != nil:
-		return nil, fmt.Errorf("command line %q: %w", s, bad)
 	case errors.As(err, &perr):
 		return nil, fmt.Errorf("command line %q: line %d, column %d: %s (no shell is started; quote it, or run sh -c '…')", s, perr.Pos.Line(), perr.Pos.Col(), perr.Text)
 	case err != nil:
