@@ -11,8 +11,10 @@ import (
 )
 
 var encoders = sync.Pool{New: func() any {
-	// The options are constant and valid, so that there is no error to report.
-	e, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
+	// Small tables, since making them is most of what a process pays for its one commit. The options are constant and
+	// valid, so that there is no error to report.
+	e, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true),
+		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(128<<10))
 	return e
 }}
 
@@ -23,13 +25,18 @@ var decoders = sync.Pool{New: func() any {
 	return d
 }}
 
-// compress gives one zstd frame. S6.2-7: by the streaming encoder, which leaves the length of the content out.
-func compress(plain []byte) ([]byte, error) {
+// compress gives one zstd frame of what write writes.
+//
+// S6.2-7: by the streaming encoder. The flush keeps it from putting a short document into a frame of known size at once.
+func compress(write func(w io.Writer) error) ([]byte, error) {
 	e := encoders.Get().(*zstd.Encoder)
 	defer encoders.Put(e)
 	var out bytes.Buffer
 	e.Reset(&out)
-	if _, err := e.Write(plain); err != nil {
+	if err := write(e); err != nil {
+		return nil, err
+	}
+	if err := e.Flush(); err != nil {
 		return nil, fmt.Errorf("compress: %w", err)
 	}
 	if err := e.Close(); err != nil {

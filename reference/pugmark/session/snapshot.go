@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"io"
 	"strconv"
 	"time"
 
@@ -109,20 +110,27 @@ func documentOptions() store.PutOptions {
 	}
 }
 
-// encodeDocument gives a JSON array of one record per line, compressed.
+// encodeDocument gives a JSON array of one record per line, compressed as it is written.
 func encodeDocument[T any](records []T) ([]byte, error) {
-	plain := []byte{'['}
-	for i, record := range records {
-		if i > 0 {
-			plain = append(plain, ',', '\n')
+	return compress(func(w io.Writer) error {
+		if _, err := io.WriteString(w, "["); err != nil {
+			return err
 		}
-		one, err := json.Marshal(record, json.Deterministic(true))
-		if err != nil {
-			return nil, fmt.Errorf("record %d: %w", i+1, err)
+		for i, record := range records {
+			line, err := json.Marshal(record, json.Deterministic(true))
+			if err != nil {
+				return fmt.Errorf("record %d: %w", i+1, err)
+			}
+			if i < len(records)-1 {
+				line = append(line, ",\n"...)
+			}
+			if _, err := w.Write(line); err != nil {
+				return err
+			}
 		}
-		plain = append(plain, one...)
-	}
-	return compress(append(plain, ']', '\n'))
+		_, err := io.WriteString(w, "]\n")
+		return err
+	})
 }
 
 func decodeDocument(body []byte, encoding string, records any) error {
