@@ -101,15 +101,15 @@ func get(b *testing.B, s *fakes3.Server, target string) {
 func BenchmarkList(b *testing.B) {
 	s := start(b)
 	for i := range 100_000 {
-		if err := s.Put(bucket, fmt.Sprintf("sessions/%02d/%06d", i/10_000, i), fakes3.Object{}); err != nil {
+		if err := s.Put(bucket, fmt.Sprintf("things/%02d/%06d", i/10_000, i), fakes3.Object{}); err != nil {
 			b.Fatal(err)
 		}
 	}
 	for name, query := range map[string]string{
 		"first-key":      "max-keys=1",
-		"first-of-late":  "max-keys=1&prefix=sessions/09/",
-		"delimiter":      "prefix=sessions/&delimiter=/",
-		"page-of-1000":   "prefix=sessions/05/",
+		"first-of-late":  "max-keys=1&prefix=things/09/",
+		"delimiter":      "prefix=things/&delimiter=/",
+		"page-of-1000":   "prefix=things/05/",
 		"after-the-last": "start-after=" + strings.Repeat("t", 10),
 	} {
 		b.Run(name, func(b *testing.B) { get(b, s, "/bucket?list-type=2&"+query) })

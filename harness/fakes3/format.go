@@ -3,9 +3,11 @@ package fakes3
 import (
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // String tells the request in one line, as in
@@ -31,12 +33,25 @@ func (r Request) String() string {
 func (r *Request) target() string {
 	target := "/" + r.Bucket
 	if r.Key != "" {
-		target += "/" + r.Key
+		target += "/" + printable(r.Key)
 	}
 	if r.RawQuery != "" {
 		target += "?" + r.RawQuery
 	}
 	return target
+}
+
+// printable percent-encodes what of a key would upset a line of a report: spaces, control characters and the like.
+func printable(key string) string {
+	var b strings.Builder
+	for _, c := range key {
+		if c != ' ' && unicode.IsPrint(c) {
+			b.WriteRune(c)
+		} else {
+			b.WriteString(url.PathEscape(string(c)))
+		}
+	}
+	return b.String()
 }
 
 func (r *Request) outcome() string {
@@ -50,7 +65,7 @@ func (r *Request) outcome() string {
 	if r.InFlight() {
 		words = append(words, "in flight")
 	} else {
-		words = append(words, fmt.Sprint(r.Answered.Sub(r.Arrived).Round(100*time.Microsecond)))
+		words = append(words, fmt.Sprint(r.Answered.Sub(r.Arrived).Round(10*time.Microsecond)))
 	}
 	if r.Fate != "" {
 		words = append(words, "("+r.Fate+")")
@@ -69,6 +84,7 @@ func (r Request) Detail() string {
 		for _, value := range r.Header[name] {
 			if name == "Authorization" {
 				value, _, _ = strings.Cut(value, "Signature=") // no use to a reader
+				value = strings.TrimRight(value, ", ")
 			}
 			fmt.Fprintf(&b, "\n  %s: %s", name, value)
 		}

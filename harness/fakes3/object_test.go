@@ -27,7 +27,7 @@ func TestObjectKeepsWhatWasStoredWithIt(t *testing.T) {
 		Bucket: aws.String(bucket), Key: aws.String("k"), Body: bytes.NewReader(body),
 		ContentType: aws.String("application/x-thing"), ContentEncoding: aws.String("gzip"), CacheControl: aws.String("no-store"),
 		ContentLanguage: aws.String("de"), ContentDisposition: aws.String("inline"),
-		Metadata: map[string]string{"some-type": "checkpoint", "number": "0007"},
+		Metadata: map[string]string{"some-type": "Draft-2", "number": "0007"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func TestObjectKeepsWhatWasStoredWithIt(t *testing.T) {
 		Size                                               int64
 	}
 	want := view{"application/x-thing", "gzip", "no-store", "de", "inline", *stored.ETag,
-		map[string]string{"some-type": "checkpoint", "number": "0007"}, int64(len(body))}
+		map[string]string{"some-type": "Draft-2", "number": "0007"}, int64(len(body))}
 	views := map[string]view{
 		"GET": {*got.ContentType, *got.ContentEncoding, *got.CacheControl, *got.ContentLanguage, *got.ContentDisposition, *got.ETag, got.Metadata, *got.ContentLength},
 		"HEAD": {*head.ContentType, *head.ContentEncoding, *head.CacheControl, *head.ContentLanguage, *head.ContentDisposition, *head.ETag, head.Metadata,
@@ -276,6 +276,12 @@ func TestRangeWithChecksumModeThroughTheSDK(t *testing.T) {
 	}
 	if body, err := io.ReadAll(got.Body); err != nil || string(body) != "0123456789" {
 		t.Errorf("%q, %v", body, err)
+	}
+	for _, method := range []string{"GET", "HEAD"} {
+		part := raw(t, s, method, "/bucket/k", "", "Range: bytes=2-4", "x-amz-checksum-mode: ENABLED")
+		if part.status != 206 || part.header.Get("x-amz-checksum-crc32") != "" {
+			t.Errorf("%s: a part comes with %v", method, part.header)
+		}
 	}
 }
 

@@ -13,7 +13,7 @@ var subresources = []string{
 	"accelerate", "acl", "analytics", "attributes", "append", "cors", "encryption", "intelligent-tiering", "inventory",
 	"legal-hold", "lifecycle", "logging", "metadataConfiguration", "metadataInventoryTable", "metadataJournalTable",
 	"metadataTable", "metrics", "notification", "object-lock", "ownershipControls", "policy", "policyStatus",
-	"publicAccessBlock", "renameObject", "replication", "requestPayment", "restore", "retention", "select", "session",
+	"publicAccessBlock", "renameObject", "replication", "requestPayment", "restore", "retention", "select",
 	"tagging", "torrent", "versions", "website",
 }
 

@@ -16,12 +16,12 @@ import (
 func TestRecordOfAPut(t *testing.T) {
 	s := start(t)
 	before := time.Now()
-	if _, err := sdk(t, s.Endpoint()).PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(bucket), Key: aws.String("a/b c"), Body: strings.NewReader("foo"),
+	if _, err := sdk(t, s.Endpoint()).PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(bucket), Key: aws.String("a/b ü\n"), Body: strings.NewReader("foo"),
 		IfNoneMatch: aws.String("*"), Metadata: map[string]string{"m": "v"}}); err != nil {
 		t.Fatal(err)
 	}
 	r := last(t, s)
-	if r.N != 1 || r.Op != fakes3.OpPut || r.Method != "PUT" || r.Bucket != bucket || r.Key != "a/b c" || r.Caller != "tester" || r.IfNoneMatch != "*" || r.IfMatch != "" ||
+	if r.N != 1 || r.Op != fakes3.OpPut || r.Method != "PUT" || r.Bucket != bucket || r.Key != "a/b ü\n" || r.Caller != "tester" || r.IfNoneMatch != "*" || r.IfMatch != "" ||
 		string(r.Body) != "foo" || r.BodySHA256 != hexSHA256("foo") || r.Checksums["crc32"] != sums("foo")["crc32"] || r.Status != 200 || r.ErrorCode != "" ||
 		r.Took != fakes3.Applied || r.Fate != "" || r.MaxKeys != -1 || r.Query.Get("x-id") != "PutObject" || r.Header.Get("X-Amz-Meta-M") != "v" {
 		t.Errorf("%s", r.Detail())
@@ -32,7 +32,7 @@ func TestRecordOfAPut(t *testing.T) {
 			t.Errorf("out of order: %v %v", pair[0], pair[1])
 		}
 	}
-	line := regexp.MustCompile(`^#1 PUT /bucket/a/b c\?x-id=PutObject If-None-Match:\* sha256=2c26b46b68ff \(3 bytes\) 200 [0-9.]+(ms|µs|s)$`)
+	line := regexp.MustCompile(`^#1 PUT /bucket/a/b%20ü%0A\?x-id=PutObject If-None-Match:\* sha256=2c26b46b68ff \(3 bytes\) 200 [0-9.]+(ms|µs|s)$`)
 	if !line.MatchString(fmt.Sprint(r)) {
 		t.Errorf("as a line: %v", r)
 	}
@@ -101,6 +101,18 @@ func TestCallers(t *testing.T) {
 		raw(t, s, "GET", "/bucket/k", "", header)
 		if r := last(t, s); r.Caller != want {
 			t.Errorf("%s: caller %q, want %q", header, r.Caller, want)
+		}
+	}
+}
+
+// Whoever has the answer has the record: a test looks at it right after the call that it is about.
+func TestTheRecordIsCompleteWithTheAnswer(t *testing.T) {
+	s := start(t)
+	put(t, s, "k")
+	for range 100 {
+		raw(t, s, "GET", "/bucket/k", "")
+		if r := last(t, s); r.InFlight() || r.Status != 200 || r.Took != fakes3.Applied {
+			t.Fatalf("%s", r.Detail())
 		}
 	}
 }

@@ -44,7 +44,7 @@ func LoseAs(status int, code string) Decision {
 // Hide lets a listing pass, but answered as though the keys for which hidden holds were not there: what a store
 // shows whose listings lag behind. On other requests it is the same as [Pass].
 func Hide(hidden func(key string) bool) Decision {
-	return Decision{hide: hidden, fate: "stale listing"}
+	return Decision{hide: hidden}
 }
 
 // Then returns d with a step between effect and answer: then is called after the request took (or was denied) its

@@ -100,7 +100,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	d := s.decide(r.Context(), x)
 	if !d.withhold {
-		x.hide = d.hide
+		if x.record.Op == OpList && d.hide != nil {
+			x.hide, d.fate = d.hide, "stale listing"
+		}
 		x.apply()
 	}
 	if d.status != 0 {
