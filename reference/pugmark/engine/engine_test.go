@@ -355,11 +355,11 @@ func TestCancellingEndsTheSleep(t *testing.T) {
 	r := newRig(t)
 	r.commit(r.id, session.Checkpoint, "a", "!stopped 2099-01-01T00:00:00Z")
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	clock := &stoppedClock{now: r.clock.now}
-	if err := clock.Wait(ctx, clock.now.Add(time.Hour)); !errors.Is(err, context.Canceled) {
+	r.config.Clock = &wakingClock{stoppedClock: r.clock, wake: cancel}
+	if _, err := Run(ctx, r.config, r.id); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "sleeps until 2099") {
 		t.Error(err)
 	}
+	r.wantCalls(0)
 	if err := (systemClock{}).Wait(ctx, time.Now().Add(time.Hour)); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
