@@ -113,8 +113,10 @@ func judgeRuntime(cmd *cobra.Command, f runtimeFlags, args []string) error {
 	began := time.Now()
 	plan := j.plan()
 	progress := j.progress(len(plan.Scenarios))
+	silent := context.AfterFunc(ctx, func() { progress.Say("interrupted: ending what runs (interrupt again to end at once)") })
 	plan.Observer = &watcher{progress: progress, clauses: j.clauses}
 	outcome, trouble := runner.Run(ctx, plan)
+	silent()
 	progress.Close()
 	// Whatever a crashed worker left behind is gone before the report says anything.
 	trouble = errors.Join(trouble, guard.Close())

@@ -2,11 +2,13 @@ package profile
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/mattn/go-shellwords"
+
+	"github.com/pugcheck/pugcheck/harness/subject"
 )
 
 var values = Values{
@@ -83,7 +85,7 @@ func TestBraces(t *testing.T) {
 
 func TestQuoteSplitsBack(t *testing.T) {
 	words := []string{"a", "", "b c", `it's`, `"q"`, "$HOME", "`x`", "a\\b", "*", "tab\there", "new\nline", "#", "~", "é"}
-	got, err := shellwords.Parse(Quote(words))
+	got, err := subject.SplitCommand(Quote(words))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,6 +182,35 @@ func TestParseErrors(t *testing.T) {
 	for _, empty := range []string{"", "# nothing\n", "---\n"} {
 		if p, err := Parse("p.yaml", []byte(empty)); err != nil || p.File != "p.yaml" {
 			t.Errorf("%q: %+v %v", empty, p, err)
+		}
+	}
+}
+
+// TestDocumentedProfiles reads the examples of docs/profile.md.
+func TestDocumentedProfiles(t *testing.T) {
+	text, err := os.ReadFile("../../docs/profile.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := strings.Split(string(text), "```yaml\n")[1:]
+	if len(blocks) < 2 {
+		t.Fatalf("%d examples", len(blocks))
+	}
+	for _, b := range blocks {
+		example, _, _ := strings.Cut(b, "```")
+		if _, err := Parse("docs/profile.md", []byte(example)); err != nil {
+			t.Errorf("%v\n%s", err, example)
+		}
+	}
+	for _, key := range []string{"command", "run", "rpc", "create", "rename", "push", "delete", "lookup", "log", "handler_arg", "env", "without", "timeout",
+		"query.agent", "query.session", "query.version", "environment.snapshot_version", "environment.rpc_address", "environment.rpc_port", "cache_control.snapshots"} {
+		if !strings.Contains(string(text), "`"+key+"`") {
+			t.Errorf("docs/profile.md says nothing about %s", key)
+		}
+	}
+	for _, c := range Capabilities {
+		if !strings.Contains(string(text), "`"+c+"`") {
+			t.Errorf("docs/profile.md does not name the capability %s", c)
 		}
 	}
 }

@@ -132,6 +132,15 @@ func (p *Progress) Finished(s Step) {
 	p.draw()
 }
 
+// Say shows a line that stays.
+func (p *Progress) Say(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.erase()
+	p.print("%s", text)
+	p.draw()
+}
+
 func outcomeNote(outcome string) string {
 	if outcome == "completed" {
 		return ""

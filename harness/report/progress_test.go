@@ -80,8 +80,9 @@ func TestVerboseProgress(t *testing.T) {
 	c := &clock{time.Unix(0, 0)}
 	p := NewProgress(&b, ProgressOptions{Total: 2, Verbose: true, Now: c.Now})
 	p.Finished(Step{ID: "A/one", Outcome: "stopped", Took: 1500 * time.Millisecond, Findings: []Found{{"A-1", Warn, "soft"}}})
+	p.Say("by the way")
 	p.Close()
-	want := "  1.5 s A/one (stopped)\n! A-1 warn  A/one: soft\n1 of 2 scenarios · 1 clause warned · 0 s\n"
+	want := "  1.5 s A/one (stopped)\n! A-1 warn  A/one: soft\n1 of 2 scenarios · 1 clause warned · 0 s\nby the way\n"
 	if b.String() != want {
 		t.Errorf("got %q, want %q", b.String(), want)
 	}
