@@ -59,15 +59,13 @@ func (s *Server) arrive(r *http.Request) *exchange {
 
 // end completes the record.
 func (x *exchange) end(fate string) {
+	x.noteAnswer()
 	x.server.journal.note(x.record, func(r *Request) {
 		switch {
 		case r.Fate == "":
 			r.Fate = fate
 		case fate != "":
 			r.Fate += ", then " + fate
-		}
-		if x.answer != nil {
-			r.Status, r.ErrorCode = x.answer.status, x.answer.code
 		}
 		r.Answered = time.Now()
 	})
@@ -89,11 +87,18 @@ func (x *exchange) apply() {
 	} else {
 		x.finish()
 	}
+	if !x.applied.IsZero() {
+		x.server.journal.note(x.record, func(r *Request) { r.Took, r.Applied = Applied, x.applied })
+	}
+	x.noteAnswer()
+}
+
+// noteAnswer records the answer as it stands.
+func (x *exchange) noteAnswer() {
 	x.server.journal.note(x.record, func(r *Request) {
-		if !x.applied.IsZero() {
-			r.Took, r.Applied = Applied, x.applied
+		if x.answer != nil {
+			r.Status, r.ErrorCode = x.answer.status, x.answer.code
 		}
-		r.Status, r.ErrorCode = x.answer.status, x.answer.code
 	})
 }
 

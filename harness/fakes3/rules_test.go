@@ -134,6 +134,18 @@ func TestThenComesBetweenEffectAndAnswer(t *testing.T) {
 	}
 }
 
+func TestThenSeesTheAnswerToCome(t *testing.T) {
+	for _, d := range []fakes3.Decision{fakes3.LoseAs(500, "InternalError"), fakes3.Fail(500, "InternalError")} {
+		s := start(t)
+		s.Intercept(fakes3.Any(), always(d.Then(func(_ context.Context, r *fakes3.Request) {
+			if r.Status != 500 || r.ErrorCode != "InternalError" || !r.InFlight() {
+				t.Errorf("saw %s", r.Detail())
+			}
+		})))
+		wantReply(t, "PUT", raw(t, s, "PUT", "/bucket/k", "x"), 500, "InternalError")
+	}
+}
+
 func TestTheHookSeesTheRequestBeforeItsEffect(t *testing.T) {
 	s := start(t)
 	var seen *fakes3.Request

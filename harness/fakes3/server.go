@@ -8,6 +8,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"sync"
 
 	"github.com/johannesboyne/gofakes3"
@@ -31,7 +32,7 @@ type Server struct {
 
 	close  func() error
 	mu     sync.Mutex
-	faults []error // panics of rules
+	faults []error // panics of rules, and of the server
 }
 
 // Start starts an empty server on a free port of 127.0.0.1. The caller closes it.
@@ -58,7 +59,7 @@ func (s *Server) Endpoint() string { return "http://" + s.listener.Addr().String
 
 // Close stops the server. Requests that are held are dropped, connections are closed, and Close returns when every
 // goroutine of the server has come to its end. The record and the buckets can still be read. A second Close returns
-// what the first did: what rules panicked with, if any did.
+// what the first did: what rules panicked with, if any did, or the server itself.
 func (s *Server) Close() error { return s.close() }
 
 func (s *Server) shutDown() error {
@@ -93,6 +94,7 @@ func (s *Server) setFate(n int, fate string) {
 // serve takes one request through its life: arrival, decision, effect, answer.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	x := s.arrive(r)
+	defer s.reportPanic(x)
 	if err := x.receive(); err != nil {
 		// The client is gone, so nobody waits for an answer.
 		x.end("client went away before the body had arrived")
@@ -109,6 +111,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		x.answer = errorAnswer(&refusal{status: d.status, code: d.code, message: "injected by the test"}, r, x.record.N)
 	}
 	if d.then != nil {
+		x.noteAnswer()
 		s.guard(&d, func() { d.then(r.Context(), s.journal.copyOf(x.record)) })
 	}
 	// The record is complete before the client can know the answer, so that a test that has the answer has the record.
@@ -141,14 +144,29 @@ func (s *Server) decide(ctx context.Context, x *exchange) (d Decision) {
 func (s *Server) guard(d *Decision, step func()) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.mu.Lock()
-			s.faults = append(s.faults, fmt.Errorf("fakes3: a rule panicked: %v", p))
-			s.mu.Unlock()
+			s.fault(fmt.Errorf("fakes3: a rule panicked: %v", p))
 			*d = Drop()
 			d.fate = "dropped because a rule panicked"
 		}
 	}()
 	step()
+}
+
+// reportPanic keeps a panic of the server itself for Close, where net/http would only log it.
+func (s *Server) reportPanic(x *exchange) {
+	if p := recover(); p != nil {
+		if p != http.ErrAbortHandler {
+			s.fault(fmt.Errorf("fakes3: request #%d: %v\n%s", x.record.N, p, debug.Stack()))
+			x.end("dropped because the server panicked")
+		}
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func (s *Server) fault(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = append(s.faults, err)
 }
 
 // gofakes3For returns the S3 handler for one request. A gofakes3.Backend gets neither a context nor the request, but ours
