@@ -34,7 +34,7 @@ func race(n int, f func(i int)) {
 func TestIfNoneMatchHasOneWinner(t *testing.T) {
 	s := start(t)
 	c := sdk(t, s.Endpoint())
-	const keys, racers = 20, 32
+	const keys, racers = 10, 32
 	for k := range keys {
 		key := fmt.Sprintf("k%d", k)
 		var winner atomic.Int64

@@ -107,7 +107,7 @@ func TestListAgainstModel(t *testing.T) {
 	if diff := cmp.Diff(keys, s.Keys(bucket, "")); diff != "" {
 		t.Fatalf("Keys (-want +got):\n%s", diff)
 	}
-	for range 150 {
+	for range 80 {
 		prefix, after := word(), ""
 		prefix = prefix[:len(prefix)/2]
 		if random.IntN(2) == 0 {

@@ -111,6 +111,7 @@ func TestMultipartIsConditional(t *testing.T) {
 func TestMultipartChecksums(t *testing.T) {
 	s := start(t)
 	c := sdk(t, s.Endpoint())
+	ofBig, ofSmall, ofWhole := sums(string(big)), sums(string(small)), sums(string(big)+string(small))
 	for _, kind := range []struct {
 		algorithm types.ChecksumAlgorithm
 		sumType   types.ChecksumType
@@ -140,11 +141,10 @@ func TestMultipartChecksums(t *testing.T) {
 			t.Errorf("%s: %v", key, err)
 			continue
 		}
-		whole := string(big) + string(small)
 		want := map[string]string{
-			"CRC32FULL_OBJECT": sums(whole)["crc32"], "CRC64NVMEFULL_OBJECT": sums(whole)["crc64nvme"],
-			"SHA256COMPOSITE": sums(decode(t, sums(string(big))["sha256"]) + decode(t, sums(string(small))["sha256"]))["sha256"] + "-2",
-			"CRC32COMPOSITE":  sums(decode(t, sums(string(big))["crc32"]) + decode(t, sums(string(small))["crc32"]))["crc32"] + "-2",
+			"CRC32FULL_OBJECT": ofWhole["crc32"], "CRC64NVMEFULL_OBJECT": ofWhole["crc64nvme"],
+			"SHA256COMPOSITE": sums(decode(t, ofBig["sha256"]) + decode(t, ofSmall["sha256"]))["sha256"] + "-2",
+			"CRC32COMPOSITE":  sums(decode(t, ofBig["crc32"]) + decode(t, ofSmall["crc32"]))["crc32"] + "-2",
 		}[key]
 		head, err := c.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: aws.String(bucket), Key: &key, ChecksumMode: types.ChecksumModeEnabled})
 		if err != nil {
