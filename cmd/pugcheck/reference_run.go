@@ -16,7 +16,7 @@ import (
 
 func referenceRunCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "run --bucket B --session ID [--handler NAME=COMMAND]... [-- COMMAND ARG...]",
+		Use:   "run [--rpc] --bucket B --session ID [--handler NAME=COMMAND]... [-- COMMAND ARG...]",
 		Short: "Make the invocation of a session that is due",
 		Long: `Make the invocation of a session that is due, if there is one, and commit what
 the handler produces. A session that sleeps is waited for; one that is paused is
@@ -24,17 +24,19 @@ left alone.
 
 The command behind -- is the default handler; --handler registers one for
 sessions whose manifest names it. A command that is an http:// URL is a handler
-that is reached there.`,
+that is reached there. With --rpc a command hosts an HTTP service, at the address
+in PUGMARK_RPC_ADDRESS, which is called once and ended then.`,
 		DisableFlagsInUseLine: true,
 	}
 	location, id := bucketFlag(cmd), sessionFlag(cmd)
 	named := cmd.Flags().StringArray("handler", nil, "register a handler, as NAME=COMMAND")
+	rpc := cmd.Flags().Bool("rpc", false, "commands host an HTTP service")
 	limit := cmd.Flags().Int64("uri-limit", 0, "longest body in bytes that is fetched for a uri, 0 for any")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if n := cmd.ArgsLenAtDash(); n > 0 || n < 0 && len(args) > 0 {
 			return usageError(fmt.Errorf("unexpected argument %q; the default handler goes behind --", args[0]))
 		}
-		handlers, err := parseHandlers(*named, args)
+		handlers, err := parseHandlers(*named, args, *rpc)
 		if err != nil {
 			return usageError(err)
 		}
@@ -54,8 +56,15 @@ that is reached there.`,
 	return cmd
 }
 
-// parseHandlers reads the --handler flags and the default handler's command.
-func parseHandlers(named, command []string) (engine.Handlers, error) {
+// parseHandlers reads the --handler flags and the default handler's command, which
+// host services if rpc is set.
+func parseHandlers(named, command []string, rpc bool) (engine.Handlers, error) {
+	hosted := func(h transport.Handler) transport.Handler {
+		if rpc {
+			return transport.Hosted(h)
+		}
+		return h
+	}
 	handlers := engine.Handlers{Named: map[string]transport.Handler{}}
 	for _, flag := range named {
 		name, text, ok := strings.Cut(flag, "=")
@@ -69,14 +78,14 @@ func parseHandlers(named, command []string) (engine.Handlers, error) {
 		if err != nil {
 			return handlers, fmt.Errorf("--handler %s: %w", name, err)
 		}
-		handlers.Named[name] = h
+		handlers.Named[name] = hosted(h)
 	}
 	if len(command) > 0 {
 		h, err := transport.ParseArguments(command)
 		if err != nil {
 			return handlers, err
 		}
-		handlers.Default = h
+		handlers.Default = hosted(h)
 	}
 	if len(named) == 0 && len(command) == 0 {
 		return handlers, errors.New("no handler: give its command behind --, or --handler NAME=COMMAND")

@@ -52,7 +52,7 @@ func (r *runner) deliver(ctx context.Context, version uint32, committed []sessio
 func (r *runner) redeliver(ctx context.Context, version uint32, target layout.SessionID, batch []session.Descriptor) error {
 	delivered, err := r.Repo.Deliver(ctx, session.Delivery{Writer: r.id, Version: version, Target: target, Descriptors: batch})
 	switch {
-	case errors.Is(err, session.ErrSessionNotFound):
+	case errors.Is(err, session.ErrSessionNotFound), errors.Is(err, layout.ErrUnplaceable):
 		r.Report(fmt.Sprintf("session %s, version %d: %v", r.id, version, err))
 		return nil
 	case delivered:

@@ -314,6 +314,7 @@ func TestFailedInvocations(t *testing.T) {
 		{out("A", named("memories//x")), "namespace is empty"},
 		{out("A", named("memories/a/../x")), "namespace"},
 		{pauseFor("", "soon"), "no duration"},
+		{pauseFor("\xff", ""), "has to be UTF-8"},
 		{`{"uri":"ftp://h/x"}`, "none of s3://, http:// and https://"},
 		{`{"uri":"s3://bucket"}`, "s3://BUCKET/KEY"},
 		{`{"data":"*"}`, "base64"},

@@ -149,3 +149,21 @@ func TestChildWhoseBirthWasCutOff(t *testing.T) {
 	r.run()
 	r.wantTold("early+ f2+ /fork")
 }
+
+// F-16: what a foreign writer recorded and nobody can carry out does not stop the session.
+func TestRecordsThatNobodyCanCarryOut(t *testing.T) {
+	r := newRig(t)
+	nowhere, err := layout.ParseSessionID("ffffffff00112233445566778899aabb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent := r.fork(nowhere, "x")
+	sent.Fork = false
+	r.commitDescriptors(r.id, session.Checkpoint, r.fork(nowhere, "f"), sent)
+	r.run()
+	r.wantTold("x+ /")
+	if len(r.reports) != 2 {
+		t.Errorf("reports %q", r.reports)
+	}
+	r.wantReport("year 9999")
+}

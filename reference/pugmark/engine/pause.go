@@ -2,10 +2,12 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/pugcheck/pugcheck/reference/pugmark/stream"
 )
@@ -25,7 +27,7 @@ type pause struct {
 // setPause keeps the signal for the commit. P10-19: the last one replaces all
 // before it, duration included. P10-7: what follows it is read all the same.
 func (o *outputs) setPause(record stream.Output) error {
-	p := &pause{reason: func(context.Context) (string, error) { return string(record.Data), nil }}
+	p := &pause{reason: func(context.Context) (string, error) { return reason(record, record.Data) }}
 	if text, ok := record.Metadata["duration"]; ok { // P10-3
 		sleep, err := parseDuration(text)
 		if err != nil {
@@ -47,11 +49,19 @@ func (o *outputs) setPause(record stream.Output) error {
 			if err != nil {
 				return "", record.Fault(fmt.Errorf("fetch %s: %w", record.URI, err))
 			}
-			return string(text), nil
+			return reason(record, text)
 		}
 	}
 	o.pause = p
 	return nil
+}
+
+// reason makes text of a pause record's body.
+func reason(record stream.Output, body []byte) (string, error) {
+	if !utf8.Valid(body) {
+		return "", record.Fault(errors.New("the reason of a pause has to be UTF-8"))
+	}
+	return string(body), nil
 }
 
 // parseDuration reads one or more decimal numbers with optional fraction, each

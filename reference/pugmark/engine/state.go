@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -220,6 +221,11 @@ func (r *runner) settle(ctx context.Context, st *state) error {
 			// P11.1-4, P11.1-5: every pending fork, before any Input is sent.
 			group.Go(func() error {
 				_, err := r.Repo.Materialise(ctx, st.manifest, s.Version, d)
+				if errors.Is(err, layout.ErrUnplaceable) {
+					// F-16: whoever wrote this record, no run can ever carry it out.
+					r.Report(fmt.Sprintf("session %s, version %d: %v", r.id, s.Version, err))
+					return nil
+				}
 				return err
 			})
 		}

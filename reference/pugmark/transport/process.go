@@ -3,14 +3,11 @@ package transport
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -95,18 +92,7 @@ type child struct {
 }
 
 func (p *Process) start(id Identity) (*child, error) {
-	cmd := exec.Command(p.Args[0], p.Args[1:]...)
-	base := p.Env
-	if base == nil {
-		base = os.Environ()
-	}
-	cmd.Env = environment(base, id)
-	cmd.Stderr = p.Stderr // P2.1-5: standard error is passed through and means nothing
-	if p.Stderr == nil {
-		cmd.Stderr = os.Stderr
-	}
-	cmd.SysProcAttr = processAttributes()
-
+	cmd := p.command(id)
 	inR, inW, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -130,6 +116,23 @@ func (p *Process) start(id Identity) (*child, error) {
 	return &child{cmd: cmd, stdin: inW, stdout: drainedPipe{file: outR, exited: make(chan struct{})}}, nil
 }
 
+// command is the handler's process without its streams, but for standard error,
+// which is passed through and means nothing (P2.1-5).
+func (p *Process) command(id Identity) *exec.Cmd {
+	cmd := exec.Command(p.Args[0], p.Args[1:]...)
+	cmd.Env = p.Env
+	if cmd.Env == nil {
+		cmd.Env = os.Environ()
+	}
+	cmd.Env = environment(cmd.Env, id)
+	cmd.Stderr = p.Stderr
+	if p.Stderr == nil {
+		cmd.Stderr = os.Stderr
+	}
+	cmd.SysProcAttr = processAttributes()
+	return cmd
+}
+
 // feed writes the input stream and closes standard input behind it.
 func (c *child) feed(ctx context.Context, inputs func(context.Context, io.Writer) error) error {
 	defer c.stdin.Close()
@@ -150,21 +153,29 @@ func (c *child) wait() error {
 	return err
 }
 
-// terminate ends the process group, the hard way if it has to be. After the
-// handler's exit it ends what the handler left behind.
+// terminate ends the process group. After the handler's exit it ends what the
+// handler left behind.
 func (c *child) terminate() {
-	group := -c.cmd.Process.Pid
 	select {
 	case <-c.stdout.exited:
 	default:
 		c.terminated.Store(true)
-		_ = syscall.Kill(group, syscall.SIGTERM)
+	}
+	endGroup(c.cmd.Process.Pid, c.stdout.exited)
+}
+
+// endGroup ends a process group, the hard way if its leader is slow to go.
+func endGroup(leader int, exited <-chan struct{}) {
+	select {
+	case <-exited:
+	default:
+		_ = syscall.Kill(-leader, syscall.SIGTERM)
 		select {
-		case <-c.stdout.exited:
+		case <-exited:
 		case <-time.After(terminationGrace):
 		}
 	}
-	_ = syscall.Kill(group, syscall.SIGKILL)
+	_ = syscall.Kill(-leader, syscall.SIGKILL)
 }
 
 // drainedPipe reads a pipe to its end, or, once the process behind it has
@@ -186,46 +197,4 @@ func (d *drainedPipe) Read(p []byte) (int, error) {
 		err = io.EOF
 	}
 	return n, err
-}
-
-// Variables of the handler's environment. R-05.
-const (
-	envAgent       = "PUGMARK_AGENT_ID"
-	envSession     = "PUGMARK_SESSION_ID"
-	envMetadata    = "PUGMARK_SESSION_METADATA"
-	envVersion     = "PUGMARK_SNAPSHOT_VERSION"
-	envTraceParent = "TRACEPARENT"
-	envTraceState  = "TRACESTATE"
-)
-
-// environment is base with the identity in it. Values that this process
-// inherited for itself are never passed on (P13-1, P14.1-2).
-func environment(base []string, id Identity) []string {
-	own := map[string]bool{envAgent: true, envSession: true, envMetadata: true, envVersion: true,
-		envTraceParent: true, envTraceState: true}
-	env := make([]string, 0, len(base)+len(own))
-	for _, v := range base {
-		if name, _, _ := strings.Cut(v, "="); !own[name] {
-			env = append(env, v)
-		}
-	}
-	env = append(env,
-		envAgent+"="+id.Agent,
-		envSession+"="+id.Session,
-		envMetadata+"="+metadataJSON(id.Metadata),
-		envVersion+"="+strconv.FormatUint(uint64(id.Version), 10),
-		envTraceParent+"="+id.TraceParent)
-	if id.TraceState != "" {
-		env = append(env, envTraceState+"="+id.TraceState) // P14-2
-	}
-	return env
-}
-
-// metadataJSON is a JSON object of strings (P13-3), {} where there is none.
-func metadataJSON(metadata map[string]string) string {
-	if len(metadata) == 0 {
-		return "{}"
-	}
-	text, _ := json.Marshal(metadata) // a map of strings always encodes
-	return string(text)
 }
