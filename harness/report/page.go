@@ -122,29 +122,51 @@ func (p *page) words(indent int, list []string) {
 	}
 }
 
-// block writes text as it is, cut at the width, limit lines at most (0 = all):
-// the first ones and the last ones, since a trace is read from both ends.
+// block writes a trace: its lines folded at the width, limit rows at most (0 =
+// all), the first ones and the last ones, since a trace is read from both ends.
+// With a limit, the middle of a very long line is left out too.
 func (p *page) block(indent int, text string, limit int) {
 	if text = strings.TrimRight(text, "\n"); text == "" {
 		text = "none"
 	}
-	lines := strings.Split(text, "\n")
-	cut := -1
-	more := 0
-	if limit > 0 && len(lines) > limit {
-		more = len(lines) - limit
-		cut = limit * 2 / 3
-		lines = append(lines[:cut:cut], lines[len(lines)-(limit-cut):]...)
+	width := p.Width - indent
+	var rows []string
+	for _, l := range strings.Split(printable(text), "\n") {
+		if limit > 0 {
+			l = middle(l, rowsOfLine*(width-2)-10) // folding at blanks wastes a little
+		}
+		for i, row := range wrapLines(l, width-2) {
+			if i > 0 {
+				row = "  " + row
+			}
+			rows = append(rows, row)
+		}
 	}
-	for i, l := range lines {
+	cut, more := -1, 0
+	if limit > 0 && len(rows) > limit {
+		more = len(rows) - limit
+		cut = limit * 2 / 3
+		rows = append(rows[:cut:cut], rows[len(rows)-(limit-cut):]...)
+	}
+	for i, row := range rows {
 		if i == cut {
 			p.line("%*s%s", indent, "", p.faint(fmt.Sprintf("… %d more lines (-v shows them)", more)))
 		}
-		if limit > 0 {
-			l = truncate(l, p.Width-indent)
-		}
-		p.line("%*s%s", indent, "", printable(l))
+		p.line("%*s%s", indent, "", row)
 	}
+}
+
+// rowsOfLine is how many rows one line of a trace may take, unless verbose.
+const rowsOfLine = 3
+
+// middle cuts the middle out of a line that has more than n characters.
+func middle(s string, n int) string {
+	length := utf8.RuneCountInString(s)
+	if length <= n {
+		return s
+	}
+	head, tail := n*2/3, n/3
+	return s[:byteIndex(s, head)] + "…" + s[byteIndex(s, length-tail):]
 }
 
 func clip(lines []string, limit int) ([]string, int) {
@@ -177,14 +199,16 @@ func wrap(words []string, indent string, width int) []string {
 	empty := true
 	for _, word := range words {
 		n := utf8.RuneCountInString(word)
-		if !empty && length+1+n > width {
+		// A word that has to be broken anyway goes on where the line stands.
+		broken := n > width-len(indent) && length+1 < width
+		if !empty && length+1+n > width && !broken {
 			out = append(out, line)
 			line, length, empty = indent, len(indent), true
 		}
 		if !empty {
 			line, length = line+" ", length+1
 		}
-		for length+n > width { // only a word that has a line of its own
+		for length+n > width {
 			cut := byteIndex(word, width-length)
 			out = append(out, line+word[:cut])
 			word = word[cut:]

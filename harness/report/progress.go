@@ -162,8 +162,8 @@ func (p *Progress) note(scenario string, f Found) {
 	if f.Verdict == Warn && !p.o.Verbose {
 		return
 	}
-	first, _, _ := strings.Cut(strings.TrimSpace(printable(f.Seen)), "\n")
-	text := truncate(fmt.Sprintf("%s %-5s %s: %s", f.Clause, f.Verdict, scenario, first), max(p.o.Width(), 40)-3)
+	seen := strings.Join(strings.Fields(printable(f.Seen)), " ")
+	text := truncate(fmt.Sprintf("%s %-5s %s: %s", f.Clause, f.Verdict, scenario, seen), max(p.o.Width(), 40)-3)
 	p.print("%s %s", p.paint.of(f.Verdict)(marks[f.Verdict]), text)
 }
 

@@ -33,7 +33,7 @@ func TestPlainProgress(t *testing.T) {
 	}
 	p.Close()
 	p.Close()
-	want := `✗ A-1 fail  A/1: first line
+	want := `✗ A-1 fail  A/1: first line second line
 ‼ A-3 error A/3: it broke␛[31m
 4 of 40 scenarios · 1 clause failed · 1 clause warned · 1 clause broke · 0 s
 ✗ A-2 fail  A/5: hard

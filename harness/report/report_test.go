@@ -36,7 +36,7 @@ func golden(t *testing.T, name, got string) {
 func everyKind() *Result {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	trace := []Block{
-		{"requests", "#1 GET  /b/list?prefix=log/ → 200\n#2 PUT  /b/log/2 If-None-Match: * → 200\n#3 PUT  /b/log/2 (no condition) → 200"},
+		{"requests", "#1 GET  /b/list?prefix=log/ → 200\n#2 PUT  /b/log/2 If-None-Match: * → 200\n#3 PUT  /b/log/2 (no condition) → 200\n#4 GET  /b/" + strings.Repeat("0123456789", 50) + "/end → 200" + strings.Repeat("\n… GET", 40)},
 		{"run 1 of the subject", "./x run --bucket s3://b\nexit status 0 after 35ms\nstderr: \x1b[31mwarning\x1b[0m: retrying"},
 	}
 	repro := func(id string) string { return "pugcheck demo --seed 42 --only " + id + " './my impl'" }

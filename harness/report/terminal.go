@@ -20,7 +20,7 @@ type Terminal struct {
 // How much of a long text is shown unless Verbose.
 const (
 	linesOfSeen  = 12
-	linesOfTrace = 24
+	linesOfTrace = 36
 	linesOfWarn  = 3
 )
 
