@@ -110,6 +110,23 @@ func (c commit) lacks(outs ...wire.OutputRecord) []string {
 	return out
 }
 
+// of finds the descriptor of an Output, by its name, or by its body where it has none.
+func (c commit) of(o wire.OutputRecord) (wire.Descriptor, bool) {
+	for _, d := range c.entries {
+		if o.Name != "" && d.Name == o.Name || o.Name == "" && d.Digest == wire.Digest(o.Data) {
+			return d, true
+		}
+	}
+	return wire.Descriptor{}, false
+}
+
+// exact runs an Output and tells whether its bytes came to be what is stored. A
+// runtime of which not even that is true says little about where bytes come from.
+func (x *Lab) exact(o wire.OutputRecord, body []byte) bool {
+	_, ok := x.commitOf("", plainly(o)).by(body)
+	return ok
+}
+
 // by finds the descriptor of a body.
 func (c commit) by(body []byte) (wire.Descriptor, bool) {
 	i := slices.IndexFunc(c.entries, func(d wire.Descriptor) bool { return d.Digest == wire.Digest(body) })

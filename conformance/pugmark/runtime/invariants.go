@@ -23,7 +23,7 @@ func everyBucket(clauses string, f func(x *Lab)) bool {
 }
 
 // Always lists the clauses that any scenario can give a verdict on: those of the
-// invariants, and those that stand for a runtime which takes no step at all.
+// invariants, and those that stand for a runtime which comes to no end.
 func Always() []string {
 	out := []string{}
 	seen := map[string]bool{}
@@ -38,17 +38,14 @@ func Always() []string {
 	return out
 }
 
-// basic are the clauses held against a runtime that does not start the handler,
-// does not end its input, or does not end itself, where a scenario names no
-// closer one.
-var basic = []string{startsProcess, startsRequest, endsWithExit, endsWithBody, closesInput}
+// basic are the clauses held against a runtime that does not end its input or
+// itself, where a scenario names no closer one.
+var basic = []string{endsWithExit, endsWithBody, closesInput}
 
 const (
-	startsProcess = "P2.1-1" // subprocess transport: the handler is started
-	startsRequest = "P2.2-1" // HTTP transport: the handler is called
-	endsWithExit  = "P2.1-4" // the handler's exit ends the invocation
-	endsWithBody  = "P2.2-4" // the response's end ends the invocation
-	closesInput   = "P16-3"  // input ends once it is all sent
+	endsWithExit = "P2.1-4" // the handler's exit ends the invocation
+	endsWithBody = "P2.2-4" // the response's end ends the invocation
+	closesInput  = "P16-3"  // input ends once it is all sent
 )
 
 func clausesOfInvariants() [][]string {

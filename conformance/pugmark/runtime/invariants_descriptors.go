@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,24 +21,27 @@ import (
 type writtenDescriptor struct {
 	wire.Descriptor
 	file   fakes3.Request // the write that stored the file
+	copied bool           // of a body that the subject did not store
 	place  string         // key and position, for messages
 	fields map[string]json.RawMessage
 }
 
 // writtenDescriptors are all descriptors of snapshots and memory files that the
-// subject stored. Those of bodies which it did not store itself are copies of what
-// the scenario laid out, and are left out.
+// subject stored, without those of bodies which it did not store itself: these are
+// copies of what the scenario laid out.
 func (x *Lab) writtenDescriptors() []writtenDescriptor {
+	return slices.DeleteFunc(x.allDescriptors(), func(d writtenDescriptor) bool { return d.copied })
+}
+
+// allDescriptors are writtenDescriptors and the copies.
+func (x *Lab) allDescriptors() []writtenDescriptor {
 	own := map[string]bool{}
 	for _, r := range x.created("objects/") {
 		own[Key(r)] = true
 	}
 	var out []writtenDescriptor
 	add := func(r fakes3.Request, i int, d wire.Descriptor) {
-		if blob := d.BlobKey(); x.seeded[blob] && !own[blob] {
-			return
-		}
-		w := writtenDescriptor{Descriptor: d, file: r, place: fmt.Sprintf("descriptor %d of %s", i+1, Key(r))}
+		w := writtenDescriptor{Descriptor: d, file: r, copied: x.seeded[d.BlobKey()] && !own[d.BlobKey()], place: fmt.Sprintf("descriptor %d of %s", i+1, Key(r))}
 		if json.Unmarshal(d.Raw, &w.fields) == nil {
 			out = append(out, w)
 		}
@@ -117,7 +121,11 @@ var _ = everyBucket("S7-4 S7-6 S7-7 S7-8 S7-9 S7-10 S7.2-4", func(x *Lab) {
 		_, err := strconv.ParseInt(string(raw), 10, bits)
 		return err == nil && shapes.integer.Match(raw)
 	}
-	for _, d := range x.writtenDescriptors() {
+	for _, d := range x.allDescriptors() {
+		legacy.check(!d.Present["fork-session-id"], "%s: fork-session-id %s", d.place, d.fields["fork-session-id"])
+		if d.copied {
+			continue
+		}
 		each := func(t *tally, ok func(raw json.RawMessage) bool, names ...string) {
 			for _, name := range names {
 				if d.has(name) {
@@ -146,7 +154,6 @@ var _ = everyBucket("S7-4 S7-6 S7-7 S7-8 S7-9 S7-10 S7.2-4", func(x *Lab) {
 			return err == nil
 		}, "source-version")
 		each(&references, func(raw json.RawMessage) bool { return string(raw) == "true" || string(raw) == "false" }, "fork", "deleted")
-		legacy.check(!d.Present["fork-session-id"], "%s: fork-session-id %s", d.place, d.fields["fork-session-id"])
 	}
 	sizes.faults(x.Clause("S7-4"), "size is a 64-bit integer from 0 on", "sizes")
 	texts.faults(x.Clause("S7-6"), "content-type, content-encoding, schema-url and name are strings", "values")

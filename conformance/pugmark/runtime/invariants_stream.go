@@ -47,6 +47,9 @@ var _ = everyStream("P3-1 P3-2 P3-5 P3-10 P3-11 P3.1-1 P3.1-2 P3.1-3 P4-1 P2.1-2
 	func(x *Lab, inv *Invocation, s Stream) {
 		for _, rule := range formFaults {
 			found := s.faults(rule.kinds...)
+			if rule.clause == "P3.1-1" || rule.clause == "P3.1-2" {
+				found = s.alphabetFaults(rule.clause == "P3.1-2")
+			}
 			switch {
 			case len(found) > 0:
 				x.Clause(rule.clause).Holds(false, rule.demand, "%s: %s", inv.which(), listed(found))
@@ -135,6 +138,25 @@ func (s Stream) faults(kinds ...wire.FaultKind) []wire.Fault {
 			continue
 		}
 		if slices.Contains(kinds, f.Kind) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// alphabetFaults are the faults of data fields that are no standard base64: those
+// in the URL-safe alphabet, or those that are no base64 at all. Text that merely
+// happens to be URL-safe base64 is told by size, which it does not agree with.
+func (s Stream) alphabetFaults(urlSafe bool) []wire.Fault {
+	var out []wire.Fault
+	for _, f := range s.faults(wire.BadBase64, wire.URLSafeBase64) {
+		safe := f.Kind == wire.URLSafeBase64
+		for _, in := range s.Inputs {
+			if in.N == f.Record && in.HasSize && in.Size != int64(len(in.Data)) {
+				safe = false
+			}
+		}
+		if safe == urlSafe {
 			out = append(out, f)
 		}
 	}

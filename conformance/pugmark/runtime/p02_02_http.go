@@ -130,7 +130,7 @@ func mapsEqual(a, b map[string]string) bool {
 var _ = scenario("P2.2", "framing-of-the-answer", "the same two outputs by Content-Length, in chunks that cut records, and until the connection closes, under several content types",
 	"P2.2-4",
 	func(x *Lab) {
-		for _, c := range []struct {
+		for i, c := range []struct {
 			what, contentType string
 			length            bool
 			pieces            int
@@ -158,7 +158,11 @@ var _ = scenario("P2.2", "framing-of-the-answer", "the same two outputs by Conte
 				body = body[n:]
 			}
 			inv.Finish()
-			run.Success("P2.2-4")
+			if i == 0 {
+				run.Success() // the plainest framing: what fails here is no matter of framing
+			} else {
+				run.Success("P2.2-4")
+			}
 			x.Clause("P2.2-4").Holds(x.bodyCommitted(s.ID, 4, outs[0].Data) && x.bodyCommitted(s.ID, 4, outs[1].Data),
 				"both outputs of the answer are committed ("+c.what+")", "versions: %v", x.Versions(s.ID))
 		}

@@ -72,8 +72,8 @@ var _ = scenario("P3.1", "output-bodies", "the handler hands over bodies of ever
 			x.storedAs("P3.1-1", got, o.Data, fmt.Sprintf("%d bytes, as padded base64", len(o.Data)))
 		}
 		s := x.shortLog()
-		bad := x.commitTo(s, "P3.1-1", plainly(control)+`{"name":"bad","data":"*"}`+"\n")
-		x.Clause("P3.1-1").Assuming("R-29").Holds(len(bad.entries) == 0, `an Output whose data is "*" fails the invocation, and nothing is committed`, "%s; committed: %s", bad.exit.Exit, bad.list())
+		bad := x.commitTo(s, "P3.1-1", plainly(control)+`{"name":"bad","data":"****"}`+"\n")
+		x.Clause("P3.1-1").Assuming("R-29").Holds(len(bad.entries) == 0, `an Output whose data is "****" fails the invocation, and nothing is committed`, "%s; committed: %s", bad.exit.Exit, bad.list())
 	}, overBoth)
 
 // storedAs judges that a body has come through: a descriptor has its digest and

@@ -3,6 +3,7 @@ package runtime
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	. "github.com/onsi/gomega"
@@ -41,9 +42,10 @@ var _ = scenario("P4.2", "memory-announcement", "buckets with no, one and severa
 			inv = run.Next("P4.2-2")
 			judge(inv, what)
 			root := memoryRecord(inv.Inputs()).URL
+			base := strings.TrimSuffix(root, "/") + "/" // a missing slash is P4.2-3
 			x.Clause("P4.2-3").Expect(root).To(MatchRegexp(`^[^?#]*/$`), "the url ends with a slash and has neither query nor fragment")
 			for _, key := range []string{"notes/x", "deep/notes/y"}[:round+1] {
-				x.served("P4.2-2", inv, root+key, []byte(bodies[key]), what)
+				x.served("P4.2-2", inv, base+key, []byte(bodies[key]), what)
 			}
 			inv.Finish()
 			run.Wait()
@@ -181,9 +183,11 @@ var _ = scenario("P4.2", "descriptor-order", "one snapshot whose twenty names an
 var _ = scenario("P4.2", "control-messages", "control messages of every status, own and inherited, amid ordinary entries: the handler sees only the entries",
 	"P4.2-9",
 	func(x *Lab) {
+		hidden := map[string]bool{} // digests of the control messages' bodies
 		control := func(status string, inline bool) wire.Entry {
 			e := wire.ControlEntry(status, x.Word("reason"), "")
 			e.NoInline = !inline
+			hidden[wire.Digest(e.Body)] = true
 			return e
 		}
 		p := x.Session(wire.SessionSpec{})
@@ -195,29 +199,20 @@ var _ = scenario("P4.2", "control-messages", "control messages of every status, 
 		s.Commit(wire.Checkpoint, x.text("d"))
 		run := x.Run(s.ID)
 		inv := run.Next("P4.2-9")
-		seen := []string{}
-		for _, in := range inv.Replay() {
-			name := in.Name
-			if in.ContentType == wire.ControlType || isControlBody(in) {
-				name = "control message"
-			}
-			seen = append(seen, name)
-		}
-		if missing := without(fields("p1 p2 p3 a b c d"), seen); len(missing) > 0 {
+		if missing := without(fields("p1 p2 p3 a b c d"), inv.Names()); len(missing) > 0 {
 			x.Stop("ordinary entries are missing from the replay (%v), so the absence of control messages says nothing", missing)
 		}
-		x.Clause("P4.2-9").Expect(seen).NotTo(ContainElement("control message"), "no record carries a control message, whatever its status and place")
+		seen := []string{}
+		for _, in := range inv.Replay() {
+			body, _, _ := inv.Body(in)
+			if in.ContentType == wire.ControlType || hidden[wire.Digest(body)] {
+				seen = append(seen, string(clip(in.Raw, 200)))
+			}
+		}
+		x.Clause("P4.2-9").Expect(seen).To(BeEmpty(), "no record carries a control message, whatever its status and place")
 		inv.Finish()
 		run.Wait()
 	}, overBoth)
-
-func isControlBody(in wire.Input) bool {
-	if !in.HasData || in.ContentType != "" {
-		return false
-	}
-	_, problems := wire.DecodeControl(in.Data)
-	return len(problems) == 0
-}
 
 // without lists the elements of want that seen lacks.
 func without(want, seen []string) []string {
@@ -312,6 +307,9 @@ func (x *Lab) judgeLifecycle(s Stream, what string) {
 		return
 	}
 	last := s.Inputs[len(s.Inputs)-1]
+	if endsInBareText(last) {
+		return // an empty event with other fields: the invariant of P4.2-12 says so
+	}
 	count := 0
 	for _, in := range s.Inputs[1:] {
 		if isLifecycle(in) {
@@ -371,7 +369,7 @@ var _ = scenario("P4.2", "late-objects", "an object lands while the handler runs
 			x.Stop("the log was not replayed, so the absence of the late object says nothing")
 		}
 		last, _ := st.Last()
-		x.Clause("P4.2-13").Holds(isLifecycle(last), "nothing follows the lifecycle record, also when objects arrive meanwhile", "last record: %s", clip(last.Raw, 200))
+		x.Clause("P4.2-13").Holds(isLifecycle(last) || endsInBareText(last), "nothing follows the lifecycle record, also when objects arrive meanwhile", "last record: %s", clip(last.Raw, 200))
 		inv.Finish(x.output("mine"))
 		run.Wait()
 	}, overBoth)

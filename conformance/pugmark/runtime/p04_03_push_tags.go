@@ -11,7 +11,7 @@ import (
 )
 
 // tagged runs a session once and returns the names of the entries whose event is
-// push and of those without an event. A replay that lacks one of the names in
+// push and of those with another event or none. A replay that lacks one of the names in
 // want stops the scenario: tags of entries that are not there say nothing.
 func (x *Lab) tagged(s *wire.Session, all string, because ...string) (push, plain []string, inv *Invocation) {
 	run := x.Run(s.ID)
@@ -27,7 +27,7 @@ func (x *Lab) tagged(s *wire.Session, all string, because ...string) (push, plai
 		switch in.Event {
 		case "push":
 			push = append(push, in.Name)
-		case "":
+		default: // empty; another value is P4.1-1
 			plain = append(plain, in.Name)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 var _ = scenario("P5.3", "body-from-data", "an Output with data QUJD: the body is ABC, and blob and digest are of these three bytes",
 	"P5.3-1",
 	func(x *Lab) {
-		got := x.commitOf("P5.3-1", plainly(wire.OutputRecord{Name: "abc", Data: []byte("ABC")}))
+		got := x.commitOf("P5.3-1", plainly(wire.OutputRecord{Name: "abc", Data: []byte("ABC"), ContentType: "text/plain"}))
 		x.storedAs("P5.3-1", got, []byte("ABC"), "3 bytes ABC, from data QUJD")
 	}, overBoth)
 
@@ -76,7 +76,9 @@ func fetched(requests []fakes3.Request, bucket, key string) bool {
 var _ = scenario("P5.3", "data-wins", "Outputs with data and a uri beside it that serves other bytes, or nothing: the body is data, and nobody asks for the uri",
 	"P5.3-3",
 	func(x *Lab) {
-		x.control(x.unpadded("control"))
+		if control := x.unpadded("control"); !x.exact(control, control.Data) {
+			x.Stop("an Output with data alone is not committed with the digest of that body (P5.3-1)")
+		}
 		other := x.elsewhere("other", x.threes("other bytes"))
 		outs := []wire.OutputRecord{x.unpadded("a"), x.unpadded("b")}
 		outs[0].URI, outs[1].URI = other, "s3://"+bucketName+"/outside/none"
@@ -178,7 +180,12 @@ var _ = scenario("P5.3", "one-key-per-body", "the same body as two entries, a fo
 			{Name: "fork", Data: body, Fork: true, ContentType: "text/x-fork"},
 			{Name: "message", Data: body, Session: other.ID.String()},
 			{Name: "memories/" + ns + "/kept", Data: body},
-			{Name: "by-uri", URI: uri},
+		}
+		if control := x.unpadded("control"); !x.exact(control, control.Data) {
+			x.Stop("an Output with data is not committed with the digest of that body (P5.3-1)")
+		}
+		if behind := x.threes("behind a uri"); x.exact(wire.OutputRecord{Name: "control", URI: x.elsewhere("control", behind)}, behind) {
+			outs = append(outs, wire.OutputRecord{Name: "by-uri", URI: uri})
 		}
 		got := x.commitOf("", plainly(outs...))
 		if len(got.lacks(outs[0], outs[1])) > 0 {

@@ -51,7 +51,7 @@ var _ = scenario("P10", "pause-and-more", "an entry, a pause, then an entry, a m
 		inv := run.Next()
 		inv.Emit(x.output("A"), pause("reason one"))
 		inv.Finish(x.output("B"), memory, fork, message)
-		run.Success("P10-7")
+		run.Success()
 		snap, ok := x.Snapshot(s.ID, 4)
 		if !ok {
 			x.Stop("the run did not commit version 4")

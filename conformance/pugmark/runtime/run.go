@@ -123,8 +123,9 @@ func (x *Lab) Command(t profile.Template, v profile.Values) *Run {
 func (r *Run) Printed() string { return strings.TrimRight(r.proc.Stdout().String(), "\r\n") }
 
 // Next waits for the next handler invocation. When the runtime ends or takes too
-// long without one, that is held against the clauses in because (or the clause
-// that demands the handler's start), and the scenario ends.
+// long without one, that is held against the clauses in because, and the
+// scenario ends. A scenario that names none only needs the invocation for its
+// story: why it does not come is for others to judge.
 func (r *Run) Next(because ...string) *Invocation {
 	inv, why := r.await()
 	if inv == nil {
@@ -144,17 +145,10 @@ func (r *Run) Again(because ...string) *Invocation {
 }
 
 func (r *Run) blameNoInvocation(because []string, why string) {
-	x := r.lab
-	if len(because) == 0 {
-		because = []string{startsProcess}
-		if x.Over == HTTP {
-			because = []string{startsRequest}
-		}
-	}
 	for _, id := range because {
-		x.Clause(id).Calldepth(2).Holds(false, "the runtime invokes the handler", why)
+		r.lab.Clause(id).Calldepth(2).Holds(false, "the runtime invokes the handler", why)
 	}
-	x.Stop("%s", why)
+	r.lab.Stop("%s", why)
 }
 
 // await waits for an invocation, the runtime's end, or the time limit.

@@ -87,7 +87,7 @@ var _ = scenario("S6.3", "decoded-version", "sessions at versions 1, 16, 17, 256
 			x.Clause("S6.1-5").Holds(last == fmt.Sprintf("entry-%d", v), fmt.Sprintf("the last replayed entry is that of version %d, whose name sorts first", v), "last replayed entry: %s", last)
 			out := x.output("next")
 			inv.Finish(out)
-			run.Success("S6.3-2")
+			run.Success()
 			x.Clause("S6.3-2").Holds(x.bodyCommitted(s.ID, uint32(v+1), out.Data), fmt.Sprintf("the output is committed as version %d", v+1),
 				"the session's new keys: %v", x.New(s.ID.SnapshotsPrefix()))
 		}
@@ -123,15 +123,15 @@ var _ = scenario("S6.3", "manifest-only", "a session with a manifest and no snap
 		x.Clause("S4.3-3").Expect(inv.Names()).To(BeEmpty(), "no log record is replayed")
 		out := x.output("first")
 		inv.Finish(out)
-		run.Success("S6.3-3", "S4.3-3")
+		run.Success()
 		for _, id := range []string{"S6.3-3", "S4.3-3", "S6.1-1"} {
 			x.Clause(id).Holds(x.bodyCommitted(s.ID, 1, out.Data), "the first commit is version 1, "+s.ID.SnapshotKey(1), "new snapshots: %v", x.New(s.ID.SnapshotsPrefix()))
 		}
 		for v := uint32(2); v <= 3; v++ {
 			out := x.output(fmt.Sprint("commit ", v))
 			run := x.Run(s.ID)
-			run.Next("S6.1-1").Finish(out)
-			run.Success("S6.1-1")
+			run.Next().Finish(out)
+			run.Success()
 			x.Clause("S6.1-1").Holds(x.bodyCommitted(s.ID, v, out.Data), fmt.Sprintf("the next commit is version %d", v), "snapshots: %v", x.Versions(s.ID))
 		}
 	}, overBoth)
@@ -141,8 +141,8 @@ var _ = scenario("S6.3", "no-such-session", "neither manifest nor snapshots: the
 	func(x *Lab) {
 		control := x.Session(wire.SessionSpec{})
 		run := x.Run(control.ID)
-		run.Next("S6.3-4").Finish() // the same command line succeeds where there is a manifest
-		run.Success("S6.3-4")
+		run.Next().Finish() // the same command line succeeds where there is a manifest
+		run.Success()
 
 		x.refusesMissing("S6.3-4", x.NewID())
 	}, overBoth)
@@ -210,7 +210,7 @@ var _ = scenario("S6.3", "no-checkpoint", "two provisional snapshots and no chec
 		x.Clause("S6.3-6").Expect(inv.Names()).To(Equal(fields("a b")), "the handler gets the entries of both provisional snapshots")
 		out := x.output("c")
 		inv.Finish(out)
-		run.Success("S6.3-6")
+		run.Success()
 		x.Clause("S6.3-6").Holds(x.bodyCommitted(s.ID, 3, out.Data), "the output is committed as version 3", "versions: %v", x.Versions(s.ID))
 		x.refusesMissing("S6.3-6", x.NewID())
 	}, overBoth)
