@@ -73,7 +73,7 @@ func process(act string) *Process {
 }
 
 func TestProcessStreams(t *testing.T) {
-	large := strings.Repeat(`{"name":"entry"}`+"\n", 200_000)
+	large := strings.Repeat(`{"name":"entry"}`+"\n", 40_000)
 	for _, tc := range []struct{ act, input, want string }{
 		{"cat", "", ""},
 		{"cat", "{}\n", "{}\n"},
