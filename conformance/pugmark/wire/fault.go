@@ -1,8 +1,9 @@
 package wire
 
 import (
+	"cmp"
 	"fmt"
-	"sort"
+	"slices"
 )
 
 // FaultKind says what is wrong at one place of a record stream.
@@ -50,5 +51,5 @@ func (f Fault) Error() string {
 }
 
 func sortFaults(faults []Fault) {
-	sort.SliceStable(faults, func(i, j int) bool { return faults[i].Offset < faults[j].Offset })
+	slices.SortStableFunc(faults, func(a, b Fault) int { return cmp.Compare(a.Offset, b.Offset) })
 }

@@ -184,11 +184,12 @@ func kindName(c byte) string {
 
 // excerpt quotes the first line of b, shortened.
 func excerpt(b []byte) string {
-	if i := bytes.IndexAny(b, "\r\n"); i > 0 {
-		b = b[:i]
-	}
+	more := ""
 	if len(b) > 60 {
-		return strconv.Quote(string(b[:60])) + "…"
+		b, more = b[:60], "…"
 	}
-	return strconv.Quote(string(b))
+	if i := bytes.IndexAny(b, "\r\n"); i > 0 {
+		b, more = b[:i], ""
+	}
+	return strconv.Quote(string(b)) + more
 }
