@@ -275,6 +275,18 @@ func TestHTTPBig(t *testing.T) {
 	must(t, <-answered)
 }
 
+// A response that ends before the request does is not lost by a reset.
+func TestHTTPResponseBeforeTheEndOfTheRequest(t *testing.T) {
+	c, i := request(t, "POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 8388608\r\n\r\n")
+	must(t, i.Write([]byte("enough")))
+	must(t, i.Exit(0))
+	_, err := c.Write(pattern(8 << 20))
+	must(t, err)
+	if res, body, err := c.response(t); res.StatusCode != 200 || string(body) != "enough" || err != nil {
+		t.Errorf("%d %q %v", res.StatusCode, body, err)
+	}
+}
+
 func TestHTTPExpectContinue(t *testing.T) {
 	c, i := request(t, "POST /x HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
 	line, err := c.r.ReadString('\n')
