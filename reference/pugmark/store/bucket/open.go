@@ -50,18 +50,19 @@ func Open(ctx context.Context, location string) (store.Store, error) {
 // Create makes the directory of a bucket that is to be kept in one, and those above it. For a location of another kind
 // it does nothing.
 func Create(location string) error {
-	scheme, path, isURL := strings.Cut(location, "://")
-	switch {
-	case location == "", isURL && scheme != "file":
-		return nil
-	case isURL:
+	path := location
+	if scheme, _, isURL := strings.Cut(location, "://"); isURL {
 		u, err := url.Parse(location)
 		if err != nil {
 			return fmt.Errorf("bucket %q: %w", location, err)
 		}
+		if scheme != "file" {
+			return nil
+		}
 		path = u.Path
-	default:
-		path = location
+	}
+	if path == "" {
+		return nil
 	}
 	if err := os.MkdirAll(path, 0o777); err != nil {
 		return fmt.Errorf("bucket %q: %w", location, err)

@@ -122,6 +122,7 @@ func testAttributes(t *testing.T, a, b store.Store) {
 			"schema":                 "https://example.com/a?b=c&d=%41",
 		},
 	}
+	writers := given.Metadata
 	before := time.Now()
 	etag := put(t, a, "sessions/x", "not really zstd", store.PutOptions{Attributes: given})
 	check := func(how string, got store.Attributes) {
@@ -143,6 +144,11 @@ func testAttributes(t *testing.T, a, b store.Store) {
 		t.Fatal(err)
 	}
 	check("head", attrs)
+	attrs.Metadata["schema"] = "changed by a reader"
+	check("get again", wantBody(t, a, "sessions/x", "not really zstd"))
+	given.Metadata = maps.Clone(given.Metadata)
+	writers["schema"] = "changed by the writer"
+	check("get once more", wantBody(t, a, "sessions/x", "not really zstd"))
 }
 
 // S13.1-2: body and attributes are replaced together, and nothing of the old ones stays.
