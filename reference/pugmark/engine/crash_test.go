@@ -101,6 +101,8 @@ func (s *crashScenario) live(last int, applied bool) int {
 			break
 		}
 	}
+	mortal.mu.Lock() // fetches that were given up may still end
+	defer mortal.mu.Unlock()
 	return mortal.n
 }
 
