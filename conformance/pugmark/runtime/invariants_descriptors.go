@@ -96,7 +96,7 @@ var _ = everyBucket("S7-1 S7-5", func(x *Lab) {
 	shapes := descriptorShapes()
 	for _, d := range x.writtenDescriptors() {
 		text, isString := d.text("digest")
-		digests.check(isString && shapes.digest.MatchString(text) && d.HasDigest() || d.Deleted && !d.HasDigest(), "%s: digest %s", d.place, d.fields["digest"])
+		digests.check(isString && shapes.digest.MatchString(text) && d.HasDigest() || d.Deleted && !d.HasDigest(), "%s: digest %q in %s", d.place, d.Digest, clip(d.Raw, 300))
 		present.check(d.has("created-at"), "%s", d.place)
 		if d.has("created-at") {
 			text, isString = d.text("created-at")
@@ -250,8 +250,8 @@ var _ = everyBucket("S3.1-2 S7.1-1 S7-4", func(x *Lab) {
 			lengths.check(len(body) <= 1024, "%s (%q) carries %d bytes", d.place, d.Name, len(body))
 		}
 		blob, there := x.Get(d.BlobKey())
-		if !d.refers() || !there {
-			continue
+		if !d.refers() || !there || wire.Digest(blob.Body) != d.Digest {
+			continue // S7-1, S7-2, S3-3
 		}
 		if body != nil {
 			bodies.check(bytes.Equal(body, blob.Body), "%s (%q): data stands for %d bytes, %q…; the blob has %d, %q…", d.place, d.Name, len(body), clip(body, 40), len(blob.Body), clip(blob.Body, 40))
