@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sort"
 	"sync"
 	"time"
@@ -231,7 +232,9 @@ func (p *pool) fail(err error) {
 }
 
 // blocked says why a preflight is no basis to go on from; "" if it is one: it
-// came to its end, passed something, and violated nothing it is labelled with.
+// came to its end, passed something that it is labelled with, and violated nothing
+// of that. What is found beside that, by rules for every scenario, keeps
+// nobody from judging the rest.
 func (p *pool) blocked(pre conformance.Scenario) string {
 	for _, out := range p.result.Outcomes {
 		if out.ID != pre.ID {
@@ -242,10 +245,11 @@ func (p *pool) blocked(pre conformance.Scenario) string {
 		}
 		passed := false
 		for _, f := range out.Findings {
-			switch f.Verdict {
-			case report.Fail, report.Error:
+			labelled := slices.Contains(pre.Clauses, f.Clause)
+			switch {
+			case f.Verdict == report.Error, f.Verdict == report.Fail && labelled:
 				return fmt.Sprintf("%s: %s", f.Clause, f.Seen)
-			case report.Pass:
+			case f.Verdict == report.Pass && labelled:
 				passed = true
 			}
 		}

@@ -53,7 +53,7 @@ func open(raw json.RawMessage) (*conformance.Suite, error) {
 
 // suite makes scenarios by name: what stands before the dash is what they do.
 func (j job) suite() *conformance.Suite {
-	s := &conformance.Suite{Name: "fake", Severity: func(string) (report.Verdict, error) { return report.Fail, nil }}
+	s := &conformance.Suite{Name: "fake", Always: []string{"C-always"}, Severity: func(string) (report.Verdict, error) { return report.Fail, nil }}
 	for _, name := range j.Names {
 		act, _, _ := strings.Cut(name, "-")
 		sc := conformance.Scenario{ID: "X1/" + name, Title: act, Clauses: []string{"C-" + name}, Where: "here:1"}
@@ -65,6 +65,9 @@ func (j job) suite() *conformance.Suite {
 				t.Clause("C-"+name).Holds(true, "a number", "%d", n)
 			case "fail":
 				t.Clause("C-"+name).Holds(false, "a pass", "a failure")
+			case "beside":
+				t.Clause("C-"+name).Holds(true, "a pass", "a pass")
+				t.Clause("C-always").Holds(false, "a pass", "a failure of another kind")
 			case "nothing":
 			case "stop":
 				t.Stop("the subject went away")
@@ -198,7 +201,7 @@ func TestSameOutcomesForTheSameSeed(t *testing.T) {
 func TestPreflightBlocks(t *testing.T) {
 	t.Parallel()
 	for name, reason := range map[string]string{
-		"pass-0": "", "fail-0": "C-fail-0: a failure", "stop-0": "the subject went away",
+		"pass-0": "", "beside-0": "", "fail-0": "C-fail-0: a failure", "stop-0": "the subject went away",
 		"nothing-0": "did nothing", "exit-0": "exit status 5",
 	} {
 		p := plan(t, "pass-1", name, "pass-2")

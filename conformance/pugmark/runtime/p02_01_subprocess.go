@@ -11,17 +11,20 @@ import (
 
 // Preflight is the scenario that is run before all others: a runtime that does
 // not invoke a handler at all, or never ends, is not worth a hundred time limits.
-// What it then commits is for other scenarios to judge.
+// What its stream holds and what it then commits is for other scenarios to judge.
 const Preflight = "P2.1/preflight"
 
 var _ = scenario("P2.1", "preflight", "a session with three snapshots is run once: the handler is invoked, and the runtime ends after it",
-	"P2.1-1",
+	"P2.1-1 P16-3",
 	func(x *Lab) {
 		s := x.plainLog()
 		run := x.Run(s.ID)
 		inv := run.Next("P2.1-1")
 		x.Clause("P2.1-1").Holds(true, "the handler is started as a process", "started as process %d", inv.Pid)
-		inv.Stream()
+		inv.Received()
+		if _, ended := inv.InputEnded(); ended {
+			x.Clause(closesInput).Holds(true, "the input ends once all records are sent", "it ended after %d bytes", len(inv.Input()))
+		}
 		inv.Finish(x.output("first"))
 		run.Wait("P2.1-1")
 	})
