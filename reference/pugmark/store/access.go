@@ -8,19 +8,34 @@ import (
 	"iter"
 )
 
-// Get reads the whole object at key.
+// readAttempts is how often Get starts over when an answer breaks off in the middle.
+const readAttempts = 3
+
+// Get reads the whole object at key. Unlike a reader of Open it can start over when the connection breaks in the
+// middle of the body, and does.
 func Get(ctx context.Context, s Store, key string) ([]byte, Attributes, error) {
-	r, attrs, err := s.Open(ctx, key)
-	if err != nil {
-		return nil, Attributes{}, err
+	var failure error
+	for range readAttempts {
+		r, attrs, err := s.Open(ctx, key)
+		if err != nil {
+			return nil, Attributes{}, err
+		}
+		body := bytes.NewBuffer(make([]byte, 0, min(max(attrs.Size, 0), maxPreallocated)+bytes.MinRead))
+		_, err = body.ReadFrom(r)
+		r.Close()
+		if err == nil {
+			return body.Bytes(), attrs, nil
+		}
+		failure = fmt.Errorf("read %s: %w", key, err)
+		if ctx.Err() != nil {
+			break
+		}
 	}
-	defer r.Close()
-	body := bytes.NewBuffer(make([]byte, 0, max(attrs.Size, 0)+bytes.MinRead))
-	if _, err := body.ReadFrom(r); err != nil {
-		return nil, Attributes{}, fmt.Errorf("read %s: %w", key, err)
-	}
-	return body.Bytes(), attrs, nil
+	return nil, Attributes{}, failure
 }
+
+// maxPreallocated bounds what Get sets aside on the word of a header alone, in bytes.
+const maxPreallocated = 16 << 20
 
 // PutBytes stores body at key.
 func PutBytes(ctx context.Context, s Store, key string, body []byte, options PutOptions) (etag string, err error) {
