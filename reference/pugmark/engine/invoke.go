@@ -80,7 +80,7 @@ func (r *runner) commit(ctx context.Context, st *state, event string, out *outpu
 		return outcome{}, fmt.Errorf("session %s, version %d: nothing is committed: %w", r.id, st.version, err)
 	}
 	if err := ctx.Err(); err != nil {
-		return outcome{}, err
+		return outcome{}, fmt.Errorf("session %s, version %d: nothing is committed: %w", r.id, st.version, err)
 	}
 	// From here on an interruption would leave half of it.
 	ctx = context.WithoutCancel(ctx)
