@@ -70,7 +70,7 @@ func (a *Aggregation) Clauses() []report.Clause {
 func (a *Aggregation) clause(c *catalogue.Clause, judges []string, always bool, found []report.Evidence) report.Clause {
 	if a.Strict {
 		for i := range found {
-			found[i].Verdict = strictly(found[i].Verdict, string(c.Level))
+			found[i].Verdict = Strictly(found[i].Verdict, string(c.Level))
 		}
 	}
 	out := report.Clause{

@@ -16,9 +16,9 @@ func SeverityOf(level, basis string) report.Verdict {
 	return report.Warn
 }
 
-// strictly is the verdict under strict rules: a warning fails, except where the
+// Strictly is the verdict under strict rules: a warning fails, except where the
 // clause is a permission, which nobody can violate.
-func strictly(v report.Verdict, level string) report.Verdict {
+func Strictly(v report.Verdict, level string) report.Verdict {
 	if v == report.Warn && level != "MAY" {
 		return report.Fail
 	}

@@ -114,7 +114,7 @@ func judgeRuntime(cmd *cobra.Command, f runtimeFlags, args []string) error {
 	plan := j.plan()
 	progress := j.progress(len(plan.Scenarios))
 	silent := context.AfterFunc(ctx, func() { progress.Say("interrupted: ending what runs (interrupt again to end at once)") })
-	plan.Observer = &watcher{progress: progress, clauses: j.clauses}
+	plan.Observer = &watcher{progress: progress, clauses: j.clauses, strict: f.strict}
 	outcome, trouble := runner.Run(ctx, plan)
 	silent()
 	progress.Close()

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/pugcheck/pugcheck/conformance"
+	"github.com/pugcheck/pugcheck/conformance/pugmark"
 	"github.com/pugcheck/pugcheck/harness/report"
 )
 
@@ -50,6 +51,7 @@ func (j *runtimeJudgement) progress(scenarios int) *report.Progress {
 type watcher struct {
 	progress *report.Progress
 	clauses  map[string]bool // those that count
+	strict   bool
 }
 
 func (w *watcher) Started(id string) { w.progress.Started(id) }
@@ -61,8 +63,20 @@ func (w *watcher) Finished(o conformance.Outcome) {
 	step := report.Step{ID: o.ID, Outcome: o.Outcome, Took: time.Duration(o.Timing.TotalMS * float64(time.Millisecond))}
 	for _, f := range o.Findings {
 		if w.clauses[f.Clause] {
-			step.Findings = append(step.Findings, report.Found{Clause: f.Clause, Verdict: f.Verdict, Seen: f.Seen})
+			step.Findings = append(step.Findings, report.Found{Clause: f.Clause, Verdict: w.weigh(f), Seen: f.Seen})
 		}
 	}
 	w.progress.Finished(step)
+}
+
+// weigh is the verdict of a finding as it will count in the result.
+func (w *watcher) weigh(f conformance.Finding) report.Verdict {
+	if !w.strict || f.Verdict != report.Warn {
+		return f.Verdict
+	}
+	level := ""
+	if c, ok := pugmark.Catalogue().Clause(f.Clause); ok {
+		level = string(c.Level)
+	}
+	return conformance.Strictly(f.Verdict, level)
 }
