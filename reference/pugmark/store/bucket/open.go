@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"os"
 	"strings"
 
 	"github.com/pugcheck/pugcheck/reference/pugmark/store"
@@ -45,29 +44,6 @@ func Open(ctx context.Context, location string) (store.Store, error) {
 		return openDir(u.Path)
 	}
 	return nil, fmt.Errorf("bucket %q: scheme %q is not known: want s3://BUCKET/PREFIX or a directory", location, scheme)
-}
-
-// Create makes the directory of a bucket that is to be kept in one, and those above it. For a location of another kind
-// it does nothing.
-func Create(location string) error {
-	path := location
-	if scheme, _, isURL := strings.Cut(location, "://"); isURL {
-		u, err := url.Parse(location)
-		if err != nil {
-			return fmt.Errorf("bucket %q: %w", location, err)
-		}
-		if scheme != "file" {
-			return nil
-		}
-		path = u.Path
-	}
-	if path == "" {
-		return nil
-	}
-	if err := os.MkdirAll(path, 0o777); err != nil {
-		return fmt.Errorf("bucket %q: %w", location, err)
-	}
-	return nil
 }
 
 func openDir(path string) (store.Store, error) {
