@@ -44,17 +44,14 @@ func endsProcess(sig syscall.Signal) bool {
 	return sig > 0
 }
 
-// die ends this process by sig and returns only if that is not possible.
+// die ends this process by sig and returns only if that was not possible.
 func die(sig syscall.Signal) error {
 	if !endsProcess(sig) {
 		return fmt.Errorf("signal %d does not end a process", int(sig))
 	}
 	_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
-	if err := defaultAction(sig); err != nil {
+	if err := raise(sig); err != nil {
 		return err
 	}
-	if err := syscall.Kill(os.Getpid(), sig); err != nil {
-		return err
-	}
-	select {} // delivery may be a moment later
+	return fmt.Errorf("signal %d had no effect", int(sig))
 }

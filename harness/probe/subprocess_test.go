@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -255,6 +256,20 @@ func TestDie(t *testing.T) {
 			}
 		})
 	}
+	// A blocked signal is inherited as blocked.
+	h := newHub(t)
+	argv := h.Argv(os.Args[0], "")
+	blocked := exec.Command("python3", append([]string{"-c",
+		"import os, signal, sys\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])\nos.execv(sys.argv[1], sys.argv[1:])"}, argv...)...)
+	if blocked.Start() == nil { // there is a Python
+		b := next(t, h)
+		must(t, b.Die(syscall.SIGTERM))
+		_ = blocked.Wait()
+		if ws := blocked.ProcessState.Sys().(syscall.WaitStatus); ws.Signal() != syscall.SIGTERM {
+			t.Errorf("blocked: %v", blocked.ProcessState)
+		}
+	}
+
 	_, i := runOne(t)
 	if err := i.Die(syscall.SIGCHLD); err == nil || i.Gone() {
 		t.Errorf("%v", err)
