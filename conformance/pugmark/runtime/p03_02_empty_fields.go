@@ -57,7 +57,7 @@ var _ = scenario("P3.2", "missing-is-zero", "Outputs with their empty fields spe
 			return // what a uri does is judged at P5.3-2; empty data beside one says nothing then
 		}
 		fetched.same(x.Clause("P3.2-3"), x.commitOf("P3.2-3", fmt.Sprintf(`{"data":"","name":"n","uri":%q}`+"\n", uri)), `"data":"" beside a uri, which means no data`)
-	}, overBoth)
+	})
 
 // elsewhere puts an object outside the root of the pugmark bucket and gives its
 // s3:// address.

@@ -96,7 +96,7 @@ var _ = scenario("P4.1", "urls", "six bodies, fetched as soon as their records a
 		}
 		inv.Finish()
 		run.Wait()
-	}, overBoth)
+	}, overBoth, lasts(time.Second))
 
 // pause lets time go by while the handler is at work: it is the stimulus itself,
 // nothing is awaited by it.

@@ -62,7 +62,7 @@ var _ = scenario("P5.3", "body-from-uri", "bodies behind s3:// addresses in the 
 			}
 		}
 		x.Clause("P5.3-2").Assuming("R-29", "R-31").Holds(len(gone.entries) == 0, "a uri that answers 404 fails the invocation, and nothing is committed", "%s; committed: %s", gone.exit.Exit, gone.list())
-	}, overBoth)
+	})
 
 func fetched(requests []fakes3.Request, bucket, key string) bool {
 	for _, r := range requests {
@@ -93,7 +93,7 @@ var _ = scenario("P5.3", "data-wins", "Outputs with data and a uri beside it tha
 				x.Clause("P5.3-3").Warning().Holds(false, "where data is present the uri is not asked for", "%s", r.String())
 			}
 		}
-	}, overBoth)
+	})
 
 var _ = scenario("P5.3", "stored-before-named", "an entry, a fork, a cross-session write and a memory write, short and long: each body is stored under its digest before a file refers to it",
 	"P5.3-4",
@@ -130,7 +130,7 @@ var _ = scenario("P5.3", "stored-before-named", "an entry, a fork, a cross-sessi
 				x.Clause("P5.3-4").Holds(before, "the body of "+o.Name+" is stored before the file that refers to it is written", "%s, and the blob's writes: %s", file.String(), requestLines(x.Writes("objects/"+digest)))
 			}
 		}
-	}, overBoth)
+	})
 
 // filesReferringTo are, by digest, the successful writes of snapshots and memory
 // files that name it.
@@ -204,4 +204,4 @@ var _ = scenario("P5.3", "one-key-per-body", "the same body as two entries, a fo
 		for _, r := range x.remembered(ns) {
 			x.Clause("P5.3-5").Expect(r.Digest).To(Equal(wire.Digest(body)), "the memory record of the body has that digest")
 		}
-	}, overBoth)
+	})

@@ -42,7 +42,7 @@ var _ = scenario("P5.3", "pause-first", "pause Outputs that also look like a mem
 			}
 			x.Clause("P5.3-6").Expect(x.newVersions(other.ID)).To(BeEmpty(), "a pause Output with %s writes nothing to another session", v.how)
 		}
-	}, overBoth)
+	})
 
 var _ = scenario("P5.3", "pause-is-no-entry", "an entry and a pause: the snapshot holds the entry and the control message, and no later handler sees the pause",
 	"P5.3-7",
@@ -67,7 +67,7 @@ var _ = scenario("P5.3", "pause-is-no-entry", "an entry and a pause: the snapsho
 		}
 		inv.Finish()
 		run.Wait()
-	}, overBoth)
+	})
 
 // later is an entry for a session to which the runtime has committed: it counts
 // on from the numbers found there.
@@ -108,7 +108,7 @@ var _ = scenario("P5.3", "memory-second", "Outputs with a memory name that also 
 			x.Clause("P5.3-8").Holds(len(got.entries) == 0, "it leaves no record in the session: "+how, "committed: %s", got.list())
 			x.Clause("P5.3-8").Expect(x.newVersions(other.ID)).To(BeEmpty(), "it writes nothing to another session: %s", how)
 		}
-	}, overBoth)
+	})
 
 func memoryNames(records []wire.MemoryRecord) string {
 	var out []string
@@ -151,7 +151,7 @@ var _ = scenario("P5.3", "ordinary-names", "names with memories/ in other places
 				}
 			}
 		}
-	}, overBoth)
+	})
 
 var _ = scenario("P5.3", "forks-third", "fork Outputs with a chosen child and with the ID of another session: both are recorded as pending forks of the writer",
 	"P5.3-10",
@@ -177,7 +177,7 @@ var _ = scenario("P5.3", "forks-third", "fork Outputs with a chosen child and wi
 				}
 			}
 		}
-	}, overBoth)
+	})
 
 var _ = scenario("P5.3", "cross-session-fourth", "an Output with the ID of another session: the writer's snapshot records it, and the other session gets it",
 	"P5.3-11",
@@ -195,7 +195,7 @@ var _ = scenario("P5.3", "cross-session-fourth", "an Output with the ID of anoth
 		delivered := commit{entries: x.appended(other.ID)}
 		_, there := delivered.of(out)
 		x.Clause("P5.3-11").Holds(there, "the other session gets the body", "its new entries: %s; the run: %s%s", delivered.list(), got.exit.Exit, got.complaint())
-	}, overBoth)
+	})
 
 var _ = scenario("P5.3", "the-rest-is-the-log", "Outputs with a body and nothing else, with every copied field, with a type near the special ones: each is an ordinary entry",
 	"P5.3-12",

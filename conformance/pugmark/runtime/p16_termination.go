@@ -62,7 +62,7 @@ var _ = scenario("P16", "own-schedule", "handlers that end before they have read
 		exit = run.Wait("P16-4")
 		got = commit{long, exit, x.appended(long.ID)}
 		x.Clause("P16-4").Warning().Holds(len(got.lacks(out)) == 0, "the Output of a handler that leaves four megabytes of input unread is committed", "%s; committed: %s%s", exit.Exit, got.list(), got.complaint())
-	}, overBoth)
+	}, overBoth, lasts(1500*time.Millisecond))
 
 var _ = scenario("P16", "no-output", "the handler succeeds without a byte, or with whitespace only: a success, and the session is as it was",
 	"P16-6",

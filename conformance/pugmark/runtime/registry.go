@@ -40,7 +40,7 @@ type story struct {
 	clauses              []string
 	needs                []string
 	http, httpOnly       bool
-	limit                time.Duration
+	limit, lasts         time.Duration
 	serial               bool
 	where                string
 	body                 func(x *Lab)
@@ -81,6 +81,10 @@ func needing(capabilities ...string) option {
 // limit replaces the default limit of the whole story.
 func limit(d time.Duration) option { return func(s *story) { s.limit = d } }
 
+// lasts says how long the story waits on purpose, where that is more than a
+// second: such stories start first.
+func lasts(d time.Duration) option { return func(s *story) { s.lasts = d } }
+
 // Suite returns the scenarios bound to a configuration. It builds no Ginkgo
 // tree; conformance.Suite.Declare does.
 func Suite(c Config) *conformance.Suite {
@@ -108,7 +112,7 @@ func Suite(c Config) *conformance.Suite {
 func (s story) bind(c Config, over Transport) conformance.Scenario {
 	sc := conformance.Scenario{
 		ID: s.section + "/" + s.name, Title: s.title, Clauses: s.clauses, Needs: s.needs,
-		Limit: s.limit, Serial: s.serial, Where: s.where,
+		Limit: s.limit, Lasts: s.lasts, Serial: s.serial, Where: s.where,
 	}
 	if over == HTTP {
 		sc.ID += "@http"
