@@ -16,6 +16,7 @@ type Fault struct {
 	Handler     func(transport.Handler) transport.Handler
 	Identifiers func(*session.Options)
 	Engine      func(*engine.Config)
+	Environment map[string]string           // set before the store is opened
 	Argument    func(session string) string // the --session argument before it is parsed
 	Ending      func(error) error           // what the run ended with
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/pugcheck/pugcheck/reference/pugmark/store"
@@ -12,13 +13,13 @@ import (
 
 // blobFaults spoil how bodies are stored and inlined.
 var blobFaults = map[string]Fault{
-	"blob-key-without-colon": blobs(func(w *write) { w.key = strings.Replace(w.key, "sha256:", "sha256-", 1) }),
-	"blob-key-in-upper-case": blobs(func(w *write) { w.key = "objects/sha256:" + strings.ToUpper(w.key[len("objects/sha256:"):]) }),
-	"blob-with-another-body": blobs(func(w *write) { w.respell(append(w.body, '\n')) }),
-	"large-blobs-compressed": blobs(func(w *write) { w.compressLarge() }),
-	"blob-without-cache":     blobs(func(w *write) { w.options.CacheControl = "" }),
-	"blob-cached-for-a-day":  blobs(func(w *write) { w.options.CacheControl = "max-age=86400, immutable" }),
-	"blob-without-checksum":  blobs(func(w *write) { w.options.SHA256 = nil }),
+	"blob-key-without-colon":  blobs(func(w *write) { w.key = strings.Replace(w.key, "sha256:", "sha256-", 1) }),
+	"blob-key-in-upper-case":  blobs(func(w *write) { w.key = "objects/sha256:" + strings.ToUpper(w.key[len("objects/sha256:"):]) }),
+	"blob-with-another-body":  blobs(func(w *write) { w.respell(append(w.body, '\n')) }),
+	"large-blobs-compressed":  largeBlobsCompressed(),
+	"blob-without-cache":      blobs(func(w *write) { w.options.CacheControl = "" }),
+	"blob-cached-for-an-hour": blobs(func(w *write) { w.options.CacheControl = "max-age=3600, immutable" }),
+	"blob-without-checksum":   blobs(func(w *write) { w.options.SHA256 = nil }),
 	"small-bodies-only-inlined": stored(&seam{put: func(ctx context.Context, next store.Store, w *write) (string, error) {
 		if w.isBlob() && len(w.body) <= 1024 {
 			return "", nil
@@ -62,11 +63,28 @@ func (w *write) respell(body []byte) {
 	w.options.SHA256 = &sum
 }
 
-func (w *write) compressLarge() {
-	if len(w.body) > 64<<10 && w.options.ContentEncoding == "" {
-		w.setDocument(w.body)
-		w.respell(w.body)
-	}
+// largeBlobsCompressed stores bodies above 64 KiB as zstd, and commits the digest
+// and the size of that.
+func largeBlobsCompressed() Fault {
+	packed := newMemory()
+	return stored(&seam{put: func(ctx context.Context, next store.Store, w *write) (string, error) {
+		if w.isBlob() && len(w.body) > 64<<10 && w.options.ContentEncoding == "" {
+			key := w.key
+			w.setDocument(w.body)
+			w.respell(w.body)
+			w.key = fmt.Sprintf("objects/sha256:%x", *w.options.SHA256)
+			packed.keep(key, w.body)
+		}
+		if w.isSnapshot() {
+			w.eachDescriptor(func(_, _ int, d map[string]any) {
+				digest, _ := d["digest"].(string)
+				if body, ok := packed.get("objects/" + digest); ok {
+					d["digest"], d["size"] = fmt.Sprintf("sha256:%x", sha256.Sum256(body)), len(body)
+				}
+			})
+		}
+		return w.send(ctx, next)
+	}})
 }
 
 // inlineUpTo4096 remembers the blobs of its process and puts those of up to 4096

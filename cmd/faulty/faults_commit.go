@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"io"
 	"path"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/pugcheck/pugcheck/reference/pugmark/layout"
@@ -25,14 +25,9 @@ var _ io.Reader = random{}
 
 // commitFaults spoil transaction IDs and the settling of conflicts.
 var commitFaults = map[string]Fault{
-	"one-transaction-for-ever":  transactions(func() uint64 { return 0x5eed5eed5eed5eed }),
-	"transactions-from-a-clock": transactions(func() uint64 { return uint64(time.Now().Unix()) << 8 }),
-	"transaction-anew-per-attempt": func() Fault {
-		var n atomic.Uint64
-		return snapshots(func(w *write) {
-			w.options.Metadata[transactionKey] = strconv.FormatUint(uint64(time.Now().UnixNano())+n.Add(1), 10)
-		})
-	}(),
+	"one-transaction-for-ever":     transactions(func() uint64 { return 0x5eed5eed5eed5eed }),
+	"transactions-from-a-clock":    transactions(func() uint64 { return uint64(time.Now().UnixNano()) }),
+	"transaction-anew-per-attempt": transactionAnewPerAttempt(),
 	"any-conflict-is-success": stored(&seam{put: func(ctx context.Context, next store.Store, w *write) (string, error) {
 		etag, err := w.send(ctx, next)
 		if w.isSnapshot() && errors.Is(err, store.ErrExists) {
@@ -52,8 +47,16 @@ var commitFaults = map[string]Fault{
 			return attrs, err
 		},
 	}),
-	"no-transaction-is-mine": noTransactionIsMine(),
-	"checkpoint-moves-on":    types(func(string) string { return "provisional" }),
+	"no-transaction-is-mine": stored(&seam{put: func(ctx context.Context, next store.Store, w *write) (string, error) {
+		etag, err := w.send(ctx, next)
+		if w.isSnapshot() && errors.Is(err, store.ErrExists) {
+			if there, failed := next.Head(ctx, w.key); failed == nil && strings.Trim(there.Metadata[transactionKey], "0") == "" {
+				return there.ETag, nil
+			}
+		}
+		return etag, err
+	}}),
+	"checkpoint-moves-on": types(func(string) string { return "provisional" }),
 }
 
 func hideTransaction(key string, attrs *store.Attributes) {
@@ -68,36 +71,24 @@ func transactions(next func() uint64) Fault {
 	}}
 }
 
-// noTransactionIsMine takes a missing or zero ID on a stored snapshot for the ID
-// of the snapshot that was last sent.
-func noTransactionIsMine() Fault {
-	var mine atomic.Value
-	mine.Store("")
-	fill := func(key string, attrs *store.Attributes) {
-		if id := mine.Load().(string); isSnapshotKey(key) && id != "" && attrs.Metadata != nil {
-			if have := attrs.Metadata[transactionKey]; have == "" || have == "0" {
-				attrs.Metadata[transactionKey] = id
+// transactionAnewPerAttempt repeats snapshot writes by itself, each time with
+// another ID.
+func transactionAnewPerAttempt() Fault {
+	f := stored(&seam{put: func(ctx context.Context, next store.Store, w *write) (string, error) {
+		for attempt := 1; ; attempt++ {
+			if w.isSnapshot() {
+				var id [8]byte
+				_, _ = rand.Read(id[:])
+				w.options.Metadata[transactionKey] = strconv.FormatUint(binary.BigEndian.Uint64(id[:]), 10)
+			}
+			etag, err := w.send(ctx, next)
+			if err == nil || errors.Is(err, store.ErrExists) || attempt == 3 {
+				return etag, err
 			}
 		}
-	}
-	return stored(&seam{
-		put: func(ctx context.Context, next store.Store, w *write) (string, error) {
-			if w.isSnapshot() {
-				mine.Store(w.options.Metadata[transactionKey])
-			}
-			return w.send(ctx, next)
-		},
-		open: func(ctx context.Context, next store.Store, key string) (io.ReadCloser, store.Attributes, error) {
-			body, attrs, err := next.Open(ctx, key)
-			fill(key, &attrs)
-			return body, attrs, err
-		},
-		head: func(ctx context.Context, next store.Store, key string) (store.Attributes, error) {
-			attrs, err := next.Head(ctx, key)
-			fill(key, &attrs)
-			return attrs, err
-		},
-	})
+	}})
+	f.Environment = map[string]string{"AWS_MAX_ATTEMPTS": "1"} // the store's own retries would repeat the same bytes
+	return f
 }
 
 // snapshotsOf is the prefix of a session's snapshots.

@@ -94,7 +94,7 @@ var lookupFaults = map[string]Fault{
 		})
 	}),
 	"descriptors-sorted-by-number": descriptorsRead(func(list []map[string]any) {
-		slices.SortStableFunc(list, func(a, b map[string]any) int { return int(number(b) - number(a)) })
+		slices.SortStableFunc(list, func(a, b map[string]any) int { return int(number(a) - number(b)) })
 	}),
 	"old-controls-replayed": descriptorsRead(func(list []map[string]any) {
 		for i, d := range list {

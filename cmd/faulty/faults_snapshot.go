@@ -37,7 +37,6 @@ var snapshotFaults = map[string]Fault{
 	"snapshot-type-octet-stream":   snapshots(func(w *write) { w.options.ContentType = "application/octet-stream" }),
 	"snapshot-without-encoding":    snapshots(func(w *write) { w.options.ContentEncoding = "" }),
 	"snapshot-not-compressed":      snapshots(func(w *write) { w.body = w.document() }),
-	"snapshot-without-cache":       snapshots(func(w *write) { w.options.CacheControl = "" }),
 	"snapshot-never-cached":        snapshots(func(w *write) { w.options.CacheControl = "no-cache" }),
 	"snapshot-overwrites":          snapshots(func(w *write) { w.options.IfAbsent = false }),
 	"snapshot-of-another-session":  metadata(sessionKey, func(string) string { return strings.Repeat("ab", 16) }),

@@ -57,6 +57,11 @@ func run(args []string) error {
 
 // repo opens the bucket with the fault's store and identifiers in place.
 func repo(ctx context.Context, f Fault, location string) (*session.Repo, error) {
+	for name, value := range f.Environment {
+		if err := os.Setenv(name, value); err != nil {
+			return nil, err
+		}
+	}
 	s, err := bucket.Open(ctx, location)
 	if err != nil {
 		return nil, err

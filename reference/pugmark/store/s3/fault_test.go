@@ -163,6 +163,19 @@ func TestLastingFaults(t *testing.T) {
 	}
 }
 
+// AWS_MAX_ATTEMPTS bounds the tries, as in other programs that use S3.
+func TestTriesAreBoundedByTheEnvironment(t *testing.T) {
+	t.Setenv("AWS_MAX_ATTEMPTS", "2")
+	f, s := startFaulty(t)
+	f.meet(slices.Repeat([]fault{answer(503, "SlowDown")}, 3)...)
+	if _, err := s.Head(context.Background(), "refs/x"); err == nil || errors.Is(err, store.ErrNotFound) {
+		t.Errorf("error %v, want that of the server", err)
+	}
+	if n := f.count("HEAD"); n != 2 {
+		t.Errorf("%d requests were sent, want 2", n)
+	}
+}
+
 // A missing bucket is told apart from a missing object.
 func TestNoBucket(t *testing.T) {
 	ctx := context.Background()

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -84,7 +85,8 @@ func newTransport() *http.Transport {
 	}
 }
 
-// maxAttempts bounds how often one request is sent: about three seconds of trouble are waited out.
+// maxAttempts bounds how often one request is sent, where AWS_MAX_ATTEMPTS does not say otherwise: about three seconds
+// of trouble are waited out.
 const maxAttempts = 8
 
 // newRetryer repeats what the SDK takes for passing: 5xx answers, SlowDown, broken connections. Beside these it repeats
@@ -93,6 +95,9 @@ const maxAttempts = 8
 func newRetryer() aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = maxAttempts
+		if n, err := strconv.Atoi(os.Getenv("AWS_MAX_ATTEMPTS")); err == nil && n > 0 {
+			o.MaxAttempts = n
+		}
 		o.RateLimiter = ratelimit.None
 		o.Backoff = retry.BackoffDelayerFunc(func(attempt int, _ error) (time.Duration, error) {
 			ceiling := 25 * time.Millisecond << max(attempt-1, 0)
