@@ -90,4 +90,4 @@ var _ = scenario("P2.1", "exit-ends-it", "the handler closes its output and live
 		}
 		x.Clause("P2.1-4").Holds(len(early) == 0, "nothing is committed before the handler has exited, since its status belongs to the result",
 			"snapshots while the handler still ran: %v", early)
-	})
+	}, lasts(2*time.Second))
