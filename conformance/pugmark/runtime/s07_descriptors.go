@@ -195,7 +195,11 @@ var _ = scenario("S7", "bare-descriptors", "descriptors with digest, size and se
 		for i := range 3 {
 			list = append(list, wire.Entry{Body: []byte(x.Word(fmt.Sprint("bare ", i))), Omit: fields("created-at content-type name data metadata")})
 		}
-		s.Commit(wire.Checkpoint, list...)
+		// A runtime that cannot read short bodies without data says nothing about bare
+		// descriptors, which have none.
+		control := x.text("control")
+		control.NoInline = true
+		s.Commit(wire.Checkpoint, append(list, control)...)
 		run := x.Run(s.ID)
 		inv, why := run.await()
 		if inv == nil {
@@ -204,7 +208,13 @@ var _ = scenario("S7", "bare-descriptors", "descriptors with digest, size and se
 		}
 		var got []string
 		for _, in := range inv.Replay() {
-			body, _, _ := inv.Body(in)
+			body, ok, why := inv.Body(in)
+			if in.Name == control.Name {
+				if !ok || string(body) != string(control.Body) {
+					x.Stop("a complete descriptor without data is not read either: %q %s", body, why)
+				}
+				continue
+			}
 			got = append(got, string(body))
 		}
 		x.Clause("S7-11").Assuming("R-26").Expect(got).To(Equal([]string{string(list[0].Body), string(list[1].Body), string(list[2].Body)}), "the bare entries are replayed with their bodies")
