@@ -46,16 +46,16 @@ var _ = scenario("P2.2", "one-post", "an invocation over HTTP: one POST to the h
 			}
 			x.Clause("P2.2-15").Holds(media == "application/json", "exactly one Content-Type, application/json", "Content-Type: %q", types)
 			x.Clause("P2.2-17").Holds(!req.Chunked && len(req.Header.Values("Transfer-Encoding")) == 0, "no Transfer-Encoding header and no chunk sizes in the body ("+what+")", "Transfer-Encoding: %q", req.Header.Values("Transfer-Encoding"))
-			st := inv.Stream()
+			st := inv.Received()
 			if !req.Chunked {
 				lengths := req.Header.Values("Content-Length")
 				x.Clause("P2.2-16").Holds(len(lengths) == 1 && lengths[0] == fmt.Sprint(len(st.Raw)), "one Content-Length header and a body of just that length ("+what+")", "Content-Length: %q, body of %d bytes", lengths, len(st.Raw))
 			} else {
 				x.Clause("P2.2-16").Holds(false, "a Content-Length header ("+what+")", "chunked, Content-Length: %q", req.Header.Values("Content-Length"))
 			}
-			x.Clause("P2.2-3").Holds(len(st.Faults) == 0 && len(st.Inputs) == n+2, fmt.Sprintf("the body is the input stream, of %d records", n+2), "%d records, faults: %v", len(st.Inputs), st.Faults)
 			inv.Finish()
 			run.Wait()
+			x.sameAsOverPipe("P2.2-3", s, n+2, st)
 			again := 0
 			for _, i := range x.invocationsSince(inv) {
 				if i.Arrived.Before(inv.ended()) {
@@ -105,6 +105,31 @@ var _ = scenario("P2.2", "identity", "agent and metadata with awkward characters
 		inv.Finish()
 		run.Wait()
 	}, overHTTP)
+
+// sameAsOverPipe judges that a request's body is the input stream of a session,
+// of so many records. What is wrong with it is held against the clause only where
+// a handler that is a process gets a better stream: else it is the stream's fault.
+func (x *Lab) sameAsOverPipe(clause string, s *wire.Session, records int, got Stream) {
+	demand := fmt.Sprintf("the body is the input stream, of %d records, and nothing else", records)
+	check := x.Clause(clause).Calldepth(1)
+	if len(got.Inputs) == records && len(got.Faults) == 0 && got.unreadable() == "" {
+		check.Holds(true, demand, "%d records in %d bytes", len(got.Inputs), len(got.Raw))
+		return
+	}
+	x.Over = Subprocess
+	defer func() { x.Over = HTTP }()
+	run := x.Run(s.ID)
+	inv := run.Next()
+	want := inv.Received()
+	inv.Finish()
+	run.Wait()
+	if len(want.Inputs) == len(got.Inputs) && len(want.Faults) == len(got.Faults) && (want.unreadable() == "") == (got.unreadable() == "") {
+		check.NotExercised("%s", fmt.Sprintf("the stream itself is not as it should be, over a pipe as over HTTP: %d records, %s", len(got.Inputs), listed(got.Faults)))
+		return
+	}
+	check.Holds(false, demand, "%d records in %d bytes, beginning %q; faults: %s. Over a pipe: %d records, faults: %s",
+		len(got.Inputs), len(got.Raw), clip(got.Raw, 200), listed(got.Faults), len(want.Inputs), listed(want.Faults))
+}
 
 func keysOfQuery(q url.Values) []string {
 	out := []string{}

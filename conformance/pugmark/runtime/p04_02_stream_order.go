@@ -79,7 +79,7 @@ func (x *Lab) served(clause string, inv *Invocation, url string, want []byte, wh
 	}
 }
 
-var _ = scenario("P4.2", "whole-log", "a log with a repeated object, a provisional and a queueing snapshot on top, and memory beside it: every object once, in order",
+var _ = scenario("P4.2", "whole-log", "a log with a repeated object, a provisional and a queueing snapshot on top, and memory beside it: every object once",
 	"P4.2-5",
 	func(x *Lab) {
 		s := x.plainLog()
@@ -90,8 +90,9 @@ var _ = scenario("P4.2", "whole-log", "a log with a repeated object, a provision
 		x.Bucket.Memory("notes", wire.MemoryEntry{Entry: x.text("remembered"), Session: s.ID, Version: 1})
 		run := x.Run(s.ID)
 		inv := run.Next("P4.2-5")
-		x.Clause("P4.2-5").Expect(inv.Names()).To(Equal(fields("a b c d e twin between twin f g h")),
-			"one record for each object of the log, in log order: those of provisional and queueing snapshots too, equal objects once for each time they were committed, memory objects never")
+		// In which order is for P4.2-6 to P4.2-8 to say.
+		x.Clause("P4.2-5").Expect(inv.Names()).To(ConsistOf(fields("a b c d e twin between twin f g h")),
+			"one record for each object of the log: those of provisional and queueing snapshots too, equal objects once for each time they were committed, memory objects never")
 		inv.Finish()
 		run.Wait()
 	}, overBoth)
@@ -120,10 +121,10 @@ var _ = scenario("P4.2", "parents-first", "three generations whose times contrad
 		inv := run.Next("P1-3")
 		x.Clause("P4.2-6").Expect(byGeneration(inv.Names())).To(Equal(fields("grandparent parent child")),
 			"entries of the oldest ancestor, then of the parent, then the session's own")
-		x.Clause("P1-3").Expect(inv.Names()).To(Equal(want), "the whole chain up to each pointer, then snapshots 1 to 18 in version order")
+		x.Clause("P1-3").Expect(inv.Names()).To(ConsistOf(want), "the whole chain up to each pointer, and snapshots 1 to 18")
 		inv.Finish()
 		again := run.Again("P1-3")
-		x.Clause("P1-3").Expect(again.Names()).To(Equal(want), "the next invocation gets the whole log again")
+		x.Clause("P1-3").Expect(again.Names()).To(ConsistOf(want), "the next invocation gets the whole log again")
 		again.Finish()
 		run.Wait()
 	}, overBoth)

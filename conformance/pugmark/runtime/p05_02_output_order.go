@@ -3,7 +3,6 @@ package runtime
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -42,7 +41,7 @@ var _ = scenario("P5.2", "any-order", "a pause, an entry, a fork, a cross-sessio
 		}
 	})
 
-var _ = scenario("P5.2", "stream-order", "twenty Outputs, every other one with a blob that takes long to store, one fetched slowly from a uri: descriptors and the next replay keep the order of the stream",
+var _ = scenario("P5.2", "stream-order", "twenty Outputs, every other one with a blob that takes long to store, one fetched slowly from a uri: descriptors keep the order of the stream",
 	"P5.2-2",
 	func(x *Lab) {
 		const count = 20
@@ -84,8 +83,8 @@ func delay(ctx context.Context, d time.Duration) {
 	}
 }
 
-// inOrder judges that Outputs, all committed, stand in the snapshot and in the
-// next replay in the order in which they were written.
+// inOrder judges that Outputs, all committed, stand in the snapshot in the order
+// in which they were written. That a replay keeps that order is P4.2-8.
 func (x *Lab) inOrder(outs []wire.OutputRecord, how string) {
 	var want []string
 	for _, o := range outs {
@@ -94,19 +93,12 @@ func (x *Lab) inOrder(outs []wire.OutputRecord, how string) {
 	s := x.shortLog()
 	run := x.Run(s.ID)
 	run.Next().Finish(outs...)
-	again := run.Again()
-	replayed := again.Names()
-	again.Finish()
-	x.settle()
+	run.Wait()
 	got := names(x.appended(s.ID))
 	if lost := without(want, got); len(lost) > 0 {
 		x.Stop("not all Outputs were committed (%s; missing: %v), so their order says nothing", how, lost)
 	}
 	x.Clause("P5.2-2").Calldepth(1).Resting("R-32").Expect(got).To(Equal(want), "descriptors stand in the order of the stream (%s)", how)
-	kept := slices.DeleteFunc(slices.Clone(replayed), func(n string) bool { return !slices.Contains(want, n) })
-	if slices.Equal(got, want) && len(without(want, kept)) == 0 {
-		x.Clause("P5.2-2").Calldepth(1).Resting("R-32").Expect(kept).To(Equal(want), "the next invocation replays them in that order (%s)", how)
-	}
 }
 
 var _ = scenario("P5.2", "sequence-numbers", "twelve Outputs with a memory write and an empty record between them: sequence numbers rise by one in their order and go on from the log's last",

@@ -93,7 +93,7 @@ var _ = scenario("S7.2", "no-older-fork", "entries whose fork-session-id is empt
 			s.Commit(wire.Checkpoint, x.text("before"), e, x.text("after"))
 			run := x.Run(s.ID)
 			inv := run.Next("S7.2-3")
-			x.Clause("S7.2-3").Expect(inv.Names()).To(Equal(fields("before zero after")), "an entry with fork-session-id %q is replayed like any other", value)
+			x.Clause("S7.2-3").Expect(inv.Names()).To(ConsistOf(fields("before zero after")), "an entry with fork-session-id %q is replayed like any other", value)
 			inv.Finish(x.output("next"))
 			exit := run.Wait()
 			x.Clause("S7.2-3").Holds(exit.Success(), fmt.Sprintf("the run succeeds (fork-session-id %q)", value), "%s%s", exit.Exit, run.said())

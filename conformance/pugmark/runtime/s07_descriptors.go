@@ -123,7 +123,7 @@ var _ = scenario("S7", "cache-control-read", "descriptors with cache-control, on
 		if !slices.Contains(names, "e1") {
 			x.Stop("an entry without cache-control is not replayed")
 		}
-		x.Clause("S7-8").Expect(names).To(Equal(fields("e1 e2 e3 e4")), "entries are replayed whatever their cache-control")
+		x.Clause("S7-8").Expect(names).To(ConsistOf(fields("e1 e2 e3 e4")), "entries are replayed whatever their cache-control")
 		for _, e := range list[1:] {
 			if in, ok := inv.named(e.Name); ok {
 				body, ok, why := inv.Body(in)
@@ -178,7 +178,7 @@ var _ = scenario("S7", "zero-references", "entries whose target and source are a
 				check.Holds(false, "a session with an entry of "+v.what+" runs", "%s", why)
 				continue
 			}
-			check.Expect(inv.Names()).To(Equal(fields("before zero after")), "an entry with %s is replayed like any other", v.what)
+			check.Expect(inv.Names()).To(ConsistOf(fields("before zero after")), "an entry with %s is replayed like any other", v.what)
 			out := x.output("next")
 			inv.Finish(out)
 			exit := run.Wait()
@@ -199,7 +199,7 @@ var _ = scenario("S7", "bare-descriptors", "descriptors with digest, size and se
 		// descriptors, which have none.
 		control := x.text("control")
 		control.NoInline = true
-		s.Commit(wire.Checkpoint, append(list, control)...)
+		s.Commit(wire.Checkpoint, append([]wire.Entry{control}, list...)...)
 		run := x.Run(s.ID)
 		inv, why := run.await()
 		if inv == nil {
@@ -217,7 +217,7 @@ var _ = scenario("S7", "bare-descriptors", "descriptors with digest, size and se
 			}
 			got = append(got, string(body))
 		}
-		x.Clause("S7-11").Assuming("R-26").Expect(got).To(Equal([]string{string(list[0].Body), string(list[1].Body), string(list[2].Body)}), "the bare entries are replayed with their bodies")
+		x.Clause("S7-11").Assuming("R-26").Expect(got).To(ConsistOf(string(list[0].Body), string(list[1].Body), string(list[2].Body)), "the bare entries are replayed with their bodies")
 		out := x.output("next")
 		inv.Finish(out)
 		exit := run.Wait()
