@@ -180,14 +180,27 @@ func (x *Lab) Session(spec wire.SessionSpec) *wire.Session {
 	return x.Bucket.Session(spec)
 }
 
-// Snapshot reads and strictly decodes a snapshot; a snapshot that is not there
-// or does not decode gives ok = false (the invariants say what is wrong with it).
+// Snapshot reads and strictly decodes a snapshot; one that is not there gives ok =
+// false. Where the runtime wrote something that is no array of descriptors, nothing
+// can be said about what it holds, and the scenario ends: the invariants say what is
+// wrong with it.
 func (x *Lab) Snapshot(id wire.SessionID, version uint32) (wire.Snapshot, bool) {
 	o, ok := x.Get(id.SnapshotKey(version))
 	if !ok {
 		return wire.Snapshot{}, false
 	}
-	s, _ := wire.DecodeSnapshot(o)
+	s, problems := wire.DecodeSnapshot(o)
+	x.mu.Lock()
+	own := !x.seeded[o.Key]
+	x.mu.Unlock()
+	for _, p := range problems {
+		switch p.Kind {
+		case wire.ProblemBody, wire.ProblemJSON, wire.ProblemShape:
+			if own {
+				x.Stop("what the runtime stored as a snapshot cannot be read, so its contents are not judged: %v", p)
+			}
+		}
+	}
 	return s, true
 }
 
