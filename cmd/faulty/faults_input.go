@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/pugcheck/pugcheck/reference/pugmark/stream"
@@ -181,16 +182,31 @@ var replayFaults = map[string]Fault{
 		return in
 	}),
 	"last-one-tagged": records(func(in []stream.Input) []stream.Input {
-		for i := 1; i < len(in)-2; i++ {
+		for i := 1; i < len(in)-2 && !woken(in); i++ {
 			in[i].Event = ""
 		}
 		return in
 	}),
-	"all-tagged": replay(func(in *stream.Input) { in.Event = stream.EventPush }),
-	"never-wake": records(func(in []stream.Input) []stream.Input {
-		if in[len(in)-1].Event == stream.EventWake {
-			in[len(in)-1].Event = ""
+	"all-tagged": records(func(in []stream.Input) []stream.Input {
+		for i := 1; i < len(in)-1 && !woken(in); i++ {
+			in[i].Event = stream.EventPush
 		}
 		return in
 	}),
+	"never-wake":            wakes(func(pushed bool) bool { return pushed }),
+	"sleepers-get-no-event": wakes(func(pushed bool) bool { return !pushed }),
+}
+
+func woken(in []stream.Input) bool { return in[len(in)-1].Event == stream.EventWake }
+
+// wakes takes the wake event away where the rule says so, by whether there are
+// pushed entries.
+func wakes(rule func(pushed bool) bool) Fault {
+	return records(func(in []stream.Input) []stream.Input {
+		pushed := slices.ContainsFunc(in, func(one stream.Input) bool { return one.Event == stream.EventPush })
+		if woken(in) && rule(pushed) {
+			in[len(in)-1].Event = ""
+		}
+		return in
+	})
 }

@@ -104,10 +104,21 @@ func (i *Invocation) Inputs() []wire.Input { return i.Stream().Inputs }
 // Replay are the records of the log, between the first and the last.
 func (i *Invocation) Replay() []wire.Input { return i.Stream().Replay() }
 
-// Lifecycle is the event of the last record ("" for none or an empty stream).
+// Lifecycle is the event of the lifecycle record, wherever it stands. Without
+// one, or with several, the scenario ends: that is for the invariants to judge.
 func (i *Invocation) Lifecycle() string {
-	last, _ := i.Stream().Last()
-	return last.Event
+	s := i.Stream()
+	var found []string
+	for k, in := range s.Inputs {
+		last := k == len(s.Inputs)-1
+		if isLifecycle(in) && len(filled(in)) == 0 || last && (isLifecycle(in) || endsInBareText(in)) {
+			found = append(found, in.Event)
+		}
+	}
+	if len(found) != 1 {
+		i.lab.Stop("the stream has %d lifecycle records, so which event it ends with cannot be told", len(found))
+	}
+	return found[0]
 }
 
 // MemoryRoot is the url of the first record.

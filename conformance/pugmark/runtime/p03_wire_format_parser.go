@@ -69,7 +69,7 @@ var _ = scenario("P3", "spread-and-split", "Outputs printed over many lines, wri
 			x.Must(json.Indent(&pretty, o.Encode(), "", "\t"))
 		}
 		// No string of these records has a colon.
-		spread := strings.ReplaceAll(pretty.String(), ":", " \r\n:\n ")
+		spread := strings.ReplaceAll(pretty.String(), ":", " \n\t:\n ")
 		control.same(x.Clause("P3-8"), x.commitOf("P3-8", spread), "line breaks and tabs between all tokens")
 
 		// A third record has its text as escapes, so that these are cut too.

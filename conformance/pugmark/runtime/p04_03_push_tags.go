@@ -107,7 +107,10 @@ var _ = scenario("P4.3", "other-status", "the latest control message says runnin
 			if !slices.Contains(push, "e") {
 				x.Stop("the newest entry is not tagged at all (P4.3-3), so what the older stop does cannot be told")
 			}
-			x.Clause("P4.3-5").Expect(push).To(ConsistOf(fields("d e")), "only d and e, the last snapshot's objects, have event push (latest control message: status %q)", status)
+			if slices.Contains(push, "a") {
+				x.Stop("what precedes every control message is tagged (P4.3-4), so what the older stop does cannot be told")
+			}
+			x.Clause("P4.3-5").Expect(push).NotTo(ContainElement(BeElementOf("b", "c")), "of b, c, d and e, which follow an older stop, b and c have no event (latest control message: status %q)", status)
 		}
 	}, overBoth)
 
@@ -124,6 +127,9 @@ var _ = scenario("P4.3", "parents-stop", "the parent was stopped when it forked:
 		push, _, _ := x.tagged(child, "a b task x", "P4.3-6")
 		if !slices.Contains(push, "x") {
 			x.Stop("the newest entry is not tagged at all (P4.3-3), so what the parent's stop does cannot be told")
+		}
+		if slices.Contains(push, "a") {
+			x.Stop("what precedes the parent's control message is tagged (P4.3-4), so what that does cannot be told")
 		}
 		x.Clause("P4.3-6").Expect(push).To(Equal(fields("x")), "only x, the last snapshot's object, has event push: the parent's stopped message does not count in the child")
 	}, overBoth)
