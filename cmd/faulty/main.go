@@ -40,7 +40,7 @@ func run(args []string) error {
 		return json.NewEncoder(os.Stdout).Encode(faultNames())
 	}
 	if len(args) < 2 {
-		return errors.New("usage: faulty NAME run --bucket B --session ID [--handler NAME=COMMAND]... -- COMMAND...")
+		return errors.New("usage: faulty NAME run --bucket B --session ID [--handler NAME=COMMAND] -- COMMAND [ARG]")
 	}
 	fault, ok := faults()[args[0]]
 	if !ok {

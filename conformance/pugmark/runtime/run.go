@@ -20,14 +20,13 @@ import (
 
 // Run is one process of the runtime under test, running one session.
 type Run struct {
-	lab      *Lab
-	again    func() *Run // starts the same once more
-	argv     []string
-	proc     *subject.Process
-	ended    bool // end has been called
-	killed   bool // by the scenario or because it hung
-	strays   []string
-	released bool // the rest of its invocations are answered quietly
+	lab    *Lab
+	again  func() *Run // starts the same once more
+	argv   []string
+	proc   *subject.Process
+	ended  bool // end has been called
+	killed bool // by the scenario or because it hung
+	strays []string
 }
 
 // RunOption adjusts how the runtime is started.

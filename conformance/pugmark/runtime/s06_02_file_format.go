@@ -124,9 +124,6 @@ var _ = scenario("S6.2", "zstd-variants", "snapshots in every form that a zstd e
 		}
 	})
 
-// typeless is the metadata of a foreign snapshot, without the key for its type.
-func typeless() map[string]string { return map[string]string{wire.MetaType: ""} }
-
 var _ = scenario("S6.2", "without-a-type", "a foreign snapshot that names no type lands in the commit's way, and a pending fork lies in one: it counts as a checkpoint",
 	"S6.2-13",
 	func(x *Lab) {
