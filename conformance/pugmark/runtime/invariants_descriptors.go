@@ -187,6 +187,10 @@ var _ = everyBucket("S3.1-3 S7.1-3 S7-2 S7-3", func(x *Lab) {
 			continue
 		}
 		_, there := x.Get(d.BlobKey())
+		if tried := x.created(d.BlobKey()); !there && len(tried) > 0 {
+			order.check(false, "%s was never stored: %s; %s refers to it", d.BlobKey(), tried[len(tried)-1].String(), Key(d.file))
+			continue
+		}
 		carried := (d.HasData || d.Digest == wire.Digest(nil)) && !d.IsControl() // an empty body is always at hand
 		if carried {
 			inline.check(there, "%s (%q, %d bytes inline): no %s", d.place, d.Name, len(d.Data), d.BlobKey())

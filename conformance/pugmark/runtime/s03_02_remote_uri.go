@@ -14,6 +14,9 @@ import (
 var _ = scenario("S3.2", "taken-in", "bodies in another bucket, in the user's part of the same bucket and on a web server, with misleading tags: each becomes a blob of the session's bucket, and later runs do without the source",
 	"S3.2-1 S3.2-2 S3.2-3 S3.2-4",
 	func(x *Lab) {
+		if long := x.longBody(200_000); !x.exact(wire.OutputRecord{Name: "long", Data: long}, long) {
+			x.Stop("a long body that comes as data is not committed with its digest either (P5.3-1, S3-4)")
+		}
 		far, near, below, web := x.longBody(5<<20), x.longBody(3000), x.longBody(2000), x.longBody(4000)
 		server := x.web(func(string) (int, []byte, int) { return 200, web, -1 })
 		x.Must(x.S3.Put(bucketName, bucketRoot+"uploads/below", fakes3.Object{Body: below, ContentType: "text/x-source"}))
@@ -43,14 +46,17 @@ var _ = scenario("S3.2", "taken-in", "bodies in another bucket, in the user's pa
 			}
 			blob, there := x.Get("objects/" + wire.Digest(v.body))
 			if there || x.keyHolding(v.body) == "" { // a key of another form: S3-1, S3-2
-				x.Clause("S3.2-3").Holds(there && bytes.Equal(blob.Body, v.body) && copied == "", "the body is stored by a write of its own at objects/<digest> of the session's bucket ("+v.what+")",
+				x.Clause("S3.2-3").Holds(there && copied == "", "the body is stored by a write of its own at objects/<digest> of the session's bucket ("+v.what+")",
 					"at objects/%s: %t, %d bytes; copied within the store: %q", wire.Digest(v.body), there, len(blob.Body), copied)
 			}
 			if there { // where it is not, the descriptor cannot refer to it
-				x.Clause("S3.2-4").Holds(d.Digest == wire.Digest(v.body) && d.Size == int64(len(v.body)), "the descriptor has digest and size of what the source served ("+v.what+")", "digest %s, size %d", d.Digest, d.Size)
+				x.Clause("S3.2-4").Holds(d.Digest == wire.Digest(v.body), "the descriptor refers to the blob of what the source served ("+v.what+")", "digest %s, size %d", d.Digest, d.Size)
 			}
 			x.Clause("S3.2-2").Resting("R-31").Holds(d.Digest == wire.Digest(v.body), "the digest is that of the bytes which the source served, "+wire.Digest(v.body)+", whatever its tags say ("+v.what+")", "digest %s", d.Digest)
 
+			if !bytes.Equal(blob.Body, v.body) {
+				continue // not there, or other bytes (S3-3): what a later run serves of that is not judged
+			}
 			if v.bucket != "" {
 				x.Must(x.S3.Delete(v.bucket, v.key))
 			}
