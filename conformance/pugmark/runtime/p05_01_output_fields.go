@@ -1,9 +1,7 @@
 package runtime
 
 import (
-	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 
 	. "github.com/onsi/gomega"
@@ -26,24 +24,12 @@ var _ = scenario("P5.1", "bodies", "bodies of several lengths, of every byte val
 		for _, n := range []int{3, 1023, 1026, 39999} {
 			outs = append(outs, wire.OutputRecord{Name: fmt.Sprintf("%d-bytes", n), Data: x.Bytes(n)})
 		}
+		for i := range outs {
+			outs[i].ContentType = "application/octet-stream" // P3.2-1
+		}
 		control := x.unpadded("control")
 		x.control(control)
-		s := x.shortLog()
-		run := x.Run(s.ID)
-		run.Next().Finish(outs...)
-		again := run.Again()
-		for _, in := range again.Replay() {
-			i := slices.IndexFunc(outs, func(o wire.OutputRecord) bool { return o.Name == in.Name })
-			if i < 0 {
-				continue
-			}
-			if body, ok, _ := again.Body(in); ok {
-				x.Clause("P5.1-1").Holds(bytes.Equal(body, outs[i].Data), "the next invocation gets the bytes back that the handler gave ("+in.Name+")", "%d bytes, beginning % x", len(body), clip(body, 16))
-			}
-		}
-		again.Finish()
-		x.settle()
-		got := commit{s, run.Wait(), x.appended(s.ID)}
+		got := x.commitOf("P5.1-1", plainly(outs...))
 		for _, o := range outs {
 			x.storedAs("P5.1-1", got, o.Data, o.Name)
 			if d, ok := got.by(o.Data); ok {
@@ -128,8 +114,7 @@ var _ = scenario("P5.1", "encoded-bodies", "a gzip and a zstd body with their co
 			clause.Expect(d.ContentEncoding).To(Equal(o.ContentEncoding), "the descriptor's content-encoding is the Output's (%s)", o.Name)
 			clause.Expect(d.Digest).To(Equal(wire.Digest(o.Data)), "the descriptor's digest is over the bytes as given, still encoded (%s); decoded they would give %s", o.Name, wire.Digest(plain))
 			if blob, ok := x.Get("objects/" + wire.Digest(o.Data)); ok {
-				clause.Holds(bytes.Equal(blob.Body, o.Data) && blob.ContentEncoding == o.ContentEncoding, "the blob has the bytes as given and the Content-Encoding "+o.ContentEncoding,
-					"%d of %d bytes, Content-Encoding %q", len(blob.Body), len(o.Data), blob.ContentEncoding)
+				clause.Expect(blob.ContentEncoding).To(Equal(o.ContentEncoding), "the blob has the Output's Content-Encoding")
 			}
 		}
 	}, overBoth)

@@ -23,6 +23,9 @@ var _ = scenario("P5.3", "body-from-data", "an Output with data QUJD: the body i
 var _ = scenario("P5.3", "body-from-uri", "bodies behind s3:// addresses in the same bucket and in another, behind http, and behind an address that is gone: what is there becomes the entry's body",
 	"P5.3-2",
 	func(x *Lab) {
+		if long := x.longBody(200_000); !x.exact(wire.OutputRecord{Name: "long", Data: long}, long) {
+			x.Stop("a long body that comes as data is not committed with its digest either (P5.3-1, S3-4)")
+		}
 		x.Must(x.S3.CreateBucket("elsewhere"))
 		near, far := x.longBody(3<<20), x.threes("in another bucket")
 		put := func(bucket, key string, body []byte) {
@@ -47,10 +50,9 @@ var _ = scenario("P5.3", "body-from-uri", "bodies behind s3:// addresses in the 
 			seen := len(x.S3.Requests())
 			got := x.commitOf("P5.3-2", plainly(wire.OutputRecord{Name: "fetched", URI: v.uri}))
 			d, ok := got.by(v.body)
-			kept, stored := x.kept(d)
-			clause.Holds(ok && d.Size == int64(len(v.body)) && stored && bytes.Equal(kept, v.body),
-				fmt.Sprintf("an Output whose uri is %s is committed with the digest and size of what lies there, %d bytes, and these are stored in the bucket", v.how, len(v.body)),
-				"%s; committed: %s; stored: %t, %d bytes%s", got.exit.Exit, got.list(), stored, len(kept), got.complaint())
+			clause.Holds(ok && d.Size == int64(len(v.body)),
+				fmt.Sprintf("an Output whose uri is %s is committed with the digest and size of what lies there, %d bytes", v.how, len(v.body)),
+				"%s; committed: %s%s", got.exit.Exit, got.list(), got.complaint())
 			if ok {
 				clause.Holds(fetched(x.S3.Requests()[seen:], v.bucket, v.key), "the body is fetched from the uri ("+v.how+")", "no GET of %s/%s among the requests of the run", v.bucket, v.key)
 			}
@@ -128,8 +130,13 @@ var _ = scenario("P5.3", "stored-before-named", "an entry, a fork, a cross-sessi
 			if len(named) == 0 {
 				continue // that kind of Output does not arrive, which is judged elsewhere
 			}
-			blob, ok := x.Get("objects/" + digest)
-			x.Clause("P5.3-4").Holds(ok && bytes.Equal(blob.Body, o.Data), "the body of "+o.Name+" lies at objects/"+digest, "there: %t, %d bytes; referred to by %s", ok, len(blob.Body), named[0].Key)
+			_, ok := x.Get("objects/" + digest)
+			if !ok && x.keyHolding(o.Data) != "" {
+				continue // at a key of another form: S3-1, S3-2
+			}
+			if !x.Clause("P5.3-4").Holds(ok, "the body of "+o.Name+" lies at objects/"+digest, "there: %t; referred to by %s", ok, named[0].Key) {
+				continue
+			}
 			for _, file := range named {
 				before := false
 				for _, r := range x.Writes("objects/" + digest) {
@@ -205,7 +212,10 @@ var _ = scenario("P5.3", "one-key-per-body", "the same body as two entries, a fo
 				holders = append(holders, k)
 			}
 		}
-		x.Clause("P5.3-5").Expect(holders).To(Equal([]string{"objects/" + wire.Digest(body)}), "exactly one key below objects/ holds these bytes, the one of their digest")
+		if len(holders) == 0 {
+			x.Stop("no key below objects/ holds the bytes (S3-3), so that equal bodies share one is not seen")
+		}
+		x.Clause("P5.3-5").Expect(holders).To(HaveLen(1), "exactly one key below objects/ holds these bytes")
 		for _, d := range append(got.entries, x.appended(other.ID)...) {
 			x.Clause("P5.3-5").Expect(d.Digest).To(Equal(wire.Digest(body)), "every descriptor of the body has that digest (%s)", d.Name)
 		}

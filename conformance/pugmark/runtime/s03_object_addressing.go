@@ -127,6 +127,8 @@ var _ = scenario("S3", "already-there", "Outputs whose bodies the bucket holds a
 		seeded, own := x.longBody(1500), wire.OutputRecord{Name: "own", Data: x.longBody(2000), ContentType: "text/plain"}
 		x.Bucket.Blob(seeded, "application/octet-stream", "")
 		x.control(own)
+		before, _ := x.Get("objects/" + wire.Digest(own.Data))
+		intact := bytes.Equal(before.Body, own.Data) // else S3-3 has been broken already
 		for _, o := range []struct {
 			what string
 			out  wire.OutputRecord
@@ -137,7 +139,7 @@ var _ = scenario("S3", "already-there", "Outputs whose bodies the bucket holds a
 			got := x.commitOf("S3-10", plainly(o.out))
 			_, committed := got.by(o.out.Data)
 			x.Clause("S3-10").Holds(got.exit.Success() && committed, "an Output whose body is there already, "+o.what+", is committed like any other", "%s; committed: %s%s", got.exit.Exit, got.list(), got.complaint())
-			if blob, there := x.Get("objects/" + wire.Digest(o.out.Data)); there {
+			if blob, there := x.Get("objects/" + wire.Digest(o.out.Data)); there && intact {
 				x.Clause("S3-10").Holds(bytes.Equal(blob.Body, o.out.Data), "the blob, "+o.what+", still has its bytes", "%d bytes, %q…", len(blob.Body), clip(blob.Body, 40))
 			}
 		}
