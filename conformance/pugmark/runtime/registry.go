@@ -37,13 +37,23 @@ const (
 // story is a scenario before it is bound to a transport and a configuration.
 type story struct {
 	section, name, title string
-	clauses              []string
+	judges               string // clauses, separated by spaces
 	needs                []string
 	http, httpOnly       bool
 	limit, lasts         time.Duration
 	serial               bool
-	where                string
+	pc                   uintptr // of the registration
 	body                 func(x *Lab)
+}
+
+// where is the file:line of the registration.
+func (s story) where() string {
+	frame, _ := goruntime.CallersFrames([]uintptr{s.pc}).Next()
+	file := frame.File
+	if i := strings.LastIndex(file, "/conformance/"); i >= 0 {
+		file = file[i+1:]
+	}
+	return fmt.Sprintf("%s:%d", file, frame.Line)
 }
 
 var stories []story
@@ -52,13 +62,12 @@ var stories []story
 type option func(*story)
 
 // scenario registers a story under "section/name". judges lists every clause it
-// can give a verdict on, separated by spaces; invariants need no mention.
+// can give a verdict on, separated by spaces; invariants need no mention. It runs
+// at every start of pugcheck, probes included, so it only takes notes.
 func scenario(section, name, title, judges string, body func(x *Lab), options ...option) bool {
-	_, file, line, _ := goruntime.Caller(1)
-	if i := strings.LastIndex(file, "/conformance/"); i >= 0 {
-		file = file[i+1:]
-	}
-	s := story{section: section, name: name, title: title, clauses: strings.Fields(judges), where: fmt.Sprintf("%s:%d", file, line), body: body}
+	var pcs [1]uintptr
+	goruntime.Callers(2, pcs[:])
+	s := story{section: section, name: name, title: title, judges: judges, pc: pcs[0], body: body}
 	for _, o := range options {
 		o(&s)
 	}
@@ -111,8 +120,8 @@ func Suite(c Config) *conformance.Suite {
 
 func (s story) bind(c Config, over Transport) conformance.Scenario {
 	sc := conformance.Scenario{
-		ID: s.section + "/" + s.name, Title: s.title, Clauses: s.clauses, Needs: s.needs,
-		Limit: s.limit, Lasts: s.lasts, Serial: s.serial, Where: s.where,
+		ID: s.section + "/" + s.name, Title: s.title, Clauses: strings.Fields(s.judges), Needs: s.needs,
+		Limit: s.limit, Lasts: s.lasts, Serial: s.serial, Where: s.where(),
 	}
 	if over == HTTP {
 		sc.ID += "@http"
@@ -126,8 +135,8 @@ func (s story) bind(c Config, over Transport) conformance.Scenario {
 	return sc
 }
 
-// Index tells for every clause which scenarios judge it. The invariants appear
-// as judges of their clauses under the names "streams" and "bucket".
+// Index tells for every clause which scenarios are labelled with it. That any
+// other scenario can judge an invariant's clause as well is not listed.
 func Index() catalogue.Index {
 	index := catalogue.Index{}
 	for _, sc := range Suite(Config{}).Scenarios {
