@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -31,15 +32,13 @@ var lookupFaults = map[string]Fault{
 		keys, err := allKeys(ctx, next, prefix, o.After)
 		return cut(store.Page{Keys: keys}, o.Max), err
 	}),
-	"last-key-is-latest": listings(func(ctx context.Context, next store.Store, prefix string, o store.ListOptions) (store.Page, error) {
-		if o.Max != 1 {
-			return next.List(ctx, prefix, o)
+	"last-two-digits-only": listings(func(ctx context.Context, next store.Store, prefix string, o store.ListOptions) (store.Page, error) {
+		page, err := next.List(ctx, prefix, o)
+		if err == nil && o.Max == 1 && len(page.Keys) == 1 {
+			key := page.Keys[0]
+			page.Keys = []string{path.Dir(key) + "/FFFFFF" + path.Base(key)[6:]}
 		}
-		keys, err := allKeys(ctx, next, prefix, o.After)
-		if len(keys) > 1 {
-			keys = keys[len(keys)-1:]
-		}
-		return store.Page{Keys: keys}, err
+		return page, err
 	}),
 	"no-snapshots-no-session": stored(&seam{list: func(ctx context.Context, next store.Store, prefix string, o store.ListOptions) (store.Page, error) {
 		page, err := next.List(ctx, prefix, o)
@@ -85,32 +84,54 @@ var lookupFaults = map[string]Fault{
 		}
 		return raw
 	}),
-	"descriptors-sorted-by-name": descriptorsRead(func(list []map[string]any) {
-		slices.SortStableFunc(list, func(a, b map[string]any) int {
+	"descriptors-sorted-by-name": descriptorsRead(func(list []map[string]any) []map[string]any {
+		entries := []map[string]any{}
+		for _, d := range list {
+			if kind(d) != 2 {
+				entries = append(entries, d)
+			}
+		}
+		slices.SortStableFunc(entries, func(a, b map[string]any) int {
 			return strings.Compare(fmt.Sprint(a["name"]), fmt.Sprint(b["name"]))
 		})
+		for i := range list { // control messages stay where they are
+			if kind(list[i]) != 2 {
+				list[i], entries = entries[0], entries[1:]
+			}
+		}
+		return list
 	}),
-	"descriptors-sorted-by-number": descriptorsRead(func(list []map[string]any) {
+	"descriptors-sorted-by-number": descriptorsRead(func(list []map[string]any) []map[string]any {
 		slices.SortStableFunc(list, func(a, b map[string]any) int { return int(number(a) - number(b)) })
+		return list
 	}),
-	"old-controls-replayed": descriptorsRead(func(list []map[string]any) {
+	"old-controls-replayed": descriptorsRead(func(list []map[string]any) []map[string]any {
 		for i, d := range list {
 			if i < len(list)-1 && d["content-type"] == "application/vnd.pugmark.control+json" {
 				d["content-type"] = "application/json"
 			}
 		}
+		return list
 	}),
-	"forks-are-entries": descriptorsRead(func(list []map[string]any) {
+	"forks-are-entries": descriptorsRead(func(list []map[string]any) []map[string]any {
+		var out []map[string]any
 		for _, d := range list {
-			delete(d, "fork")
-			delete(d, "fork-session-id")
-			delete(d, "target-session")
+			out = append(out, d)
+			if d["fork"] == true || d["fork-session-id"] != nil {
+				entry := maps.Clone(d) // the record itself is still there to be materialised
+				for _, field := range []string{"fork", "fork-session-id", "target-session"} {
+					delete(entry, field)
+				}
+				out = append(out, entry)
+			}
 		}
+		return out
 	}),
-	"legacy-forks-overlooked": descriptorsRead(func(list []map[string]any) {
+	"legacy-forks-overlooked": descriptorsRead(func(list []map[string]any) []map[string]any {
 		for _, d := range list {
 			delete(d, "fork-session-id")
 		}
+		return list
 	}),
 	"one-generation-only": manifestsRead(func(m map[string]any, nth int) {
 		if nth > 1 {
@@ -221,7 +242,7 @@ func snapshotsRead(change func(key string, raw []byte) []byte) Fault {
 }
 
 // descriptorsRead changes the descriptors of snapshots when they are read.
-func descriptorsRead(change func(list []map[string]any)) Fault {
+func descriptorsRead(change func(list []map[string]any) []map[string]any) Fault {
 	return snapshotsRead(func(_ string, raw []byte) []byte {
 		d, _ := zstd.NewReader(nil)
 		defer d.Close()
@@ -229,9 +250,7 @@ func descriptorsRead(change func(list []map[string]any)) Fault {
 		if err != nil {
 			return raw
 		}
-		list := decodeDescriptors(plain)
-		change(list)
-		plain, _ = json.Marshal(list)
+		plain, _ = json.Marshal(change(decodeDescriptors(plain)))
 		return recompress(plain)
 	})
 }

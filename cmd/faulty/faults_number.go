@@ -85,25 +85,24 @@ func shifted(body []byte, field string, by int64) []byte {
 	return body
 }
 
-// wholeLog repeats what the session's snapshots held before in each new one.
+// wholeLog repeats in each snapshot what the one before it holds, and so the whole
+// log.
 func wholeLog() Fault {
 	return stored(&seam{put: func(ctx context.Context, next store.Store, w *write) (string, error) {
 		if w.isSnapshot() {
 			dir, _, _ := strings.Cut(w.key, "/snapshots/")
-			keys, err := allKeys(ctx, next, dir+"/snapshots/", "")
+			page, err := next.List(ctx, dir+"/snapshots/", store.ListOptions{Max: 1})
 			if err != nil {
 				return "", err
 			}
-			all := w.descriptors()
-			for _, key := range keys {
+			for _, key := range page.Keys {
 				if body, _, err := next.Open(ctx, key); err == nil {
 					raw, _ := io.ReadAll(body)
 					body.Close()
-					earlier := write{body: raw}
-					all = append(earlier.descriptors(), all...)
+					latest := write{body: raw}
+					w.setDescriptors(append(latest.descriptors(), w.descriptors()...))
 				}
 			}
-			w.setDescriptors(all)
 		}
 		return w.send(ctx, next)
 	}})

@@ -57,6 +57,7 @@ func (x *Lab) settle(because ...string) {
 // appended are the descriptors of all snapshots of a session that the subject
 // wrote, by rising version, without control messages.
 func (x *Lab) appended(id wire.SessionID) []wire.Descriptor {
+	x.legible()
 	var out []wire.Descriptor
 	for _, v := range x.newVersions(id) {
 		if snap, ok := x.Snapshot(id, v); ok {

@@ -160,6 +160,8 @@ func keyFault(key string) (clause, why string) {
 			return "S6.1-3", parsed.Reason
 		case err == nil && isSnapshot:
 			return "", "" // the name of no version: S6.1-2
+		case err == nil && shapes.snapshot.MatchString(rest):
+			return "", "" // a snapshot outside snapshots/: S4.3-1
 		}
 		return "S1-5", parsed.Reason
 	case prefix == "memories/" && shapes.file.MatchString(last), prefix == "refs/" && last != "":

@@ -181,12 +181,13 @@ func (x *Lab) Session(spec wire.SessionSpec) *wire.Session {
 }
 
 // Snapshot reads and strictly decodes a snapshot; one that is not there gives ok =
-// false. Where the runtime wrote something that is no array of descriptors, nothing
-// can be said about what it holds, and the scenario ends: the invariants say what is
-// wrong with it.
+// false. Where the runtime wrote something that is no array of descriptors, or under
+// a name that is none, nothing can be said about what it committed, and the scenario
+// ends: the invariants say what is wrong with it.
 func (x *Lab) Snapshot(id wire.SessionID, version uint32) (wire.Snapshot, bool) {
 	o, ok := x.Get(id.SnapshotKey(version))
 	if !ok {
+		x.legible()
 		return wire.Snapshot{}, false
 	}
 	s, problems := wire.DecodeSnapshot(o)

@@ -9,6 +9,7 @@ import (
 // newControls are the control messages in snapshots that the subject wrote, by
 // rising version. One whose body is neither inline nor stored is left out.
 func (x *Lab) newControls(id wire.SessionID) []wire.Control {
+	x.legible()
 	var out []wire.Control
 	for _, v := range x.newVersions(id) {
 		snap, _ := x.Snapshot(id, v)

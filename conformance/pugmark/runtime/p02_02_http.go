@@ -22,7 +22,7 @@ const awkwardAgent = "a b&c=ü/7"
 var _ = scenario("P2.2", "one-post", "an invocation over HTTP: one POST to the handler's own URL, whose body is the input stream with its length declared",
 	"P2.2-1 P2.2-2 P2.2-3 P2.2-15 P2.2-16 P2.2-17",
 	func(x *Lab) {
-		for _, n := range []int{0, 5, 3000} {
+		for _, n := range []int{5, 0, 3000} {
 			s := x.Session(wire.SessionSpec{Agent: "agent-7"})
 			if n > 0 {
 				e := x.text("entry")
@@ -30,7 +30,12 @@ var _ = scenario("P2.2", "one-post", "an invocation over HTTP: one POST to the h
 				s.Commit(wire.Checkpoint, slices.Repeat([]wire.Entry{e}, n)...)
 			}
 			run := x.Run(s.ID)
-			inv := run.Next("P2.2-1")
+			var inv *Invocation
+			if n == 5 {
+				inv = run.Next("P2.2-1")
+			} else {
+				inv = run.Next() // why a session without a log is not run is for S6.3-3 to say
+			}
 			req := inv.Request
 			what := fmt.Sprintf("log of %d entries", n)
 			x.Clause("P2.2-1").Expect(req.Method).To(Equal("POST"), "the request's method is POST (%s)", what)
@@ -76,7 +81,7 @@ var _ = scenario("P2.2", "identity", "agent and metadata with awkward characters
 				s.Commit(wire.Checkpoint, wire.Text("", fmt.Sprintf("body %d of %s", v, s.ID)))
 			}
 			run := x.Run(s.ID)
-			inv := run.Next("P2.2-8")
+			inv := run.Next()
 			q := inv.Query()
 			values := []string{}
 			for _, name := range keysOfQuery(q) {

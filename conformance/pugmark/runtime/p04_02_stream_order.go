@@ -30,7 +30,7 @@ var _ = scenario("P4.2", "memory-announcement", "buckets with no, one and severa
 			x.Clause("P4.2-4").Expect(in[0].Event).To(Equal("memory"), "the first record has event memory (%s)", what)
 		}
 		run := x.Run(s.ID)
-		inv := run.Next("P4.2-4")
+		inv := run.Next()
 		judge(inv, "no namespace in the bucket")
 		inv.Finish()
 		run.Wait()
@@ -39,7 +39,7 @@ var _ = scenario("P4.2", "memory-announcement", "buckets with no, one and severa
 		x.Bucket.Memory("notes", wire.MemoryEntry{Entry: wire.Text("x", bodies["notes/x"]), Session: s.ID, Version: 1})
 		for round, what := range []string{"one namespace", "two namespaces"} {
 			run = x.Run(s.ID)
-			inv = run.Next("P4.2-2")
+			inv = run.Next()
 			judge(inv, what)
 			root := memoryRecord(inv.Inputs()).URL
 			base := strings.TrimSuffix(root, "/") + "/" // a missing slash is P4.2-3
@@ -89,7 +89,7 @@ var _ = scenario("P4.2", "whole-log", "a log with a repeated object, a provision
 		s.Commit(wire.Queueing, x.text("g"), x.text("h"))
 		x.Bucket.Memory("notes", wire.MemoryEntry{Entry: x.text("remembered"), Session: s.ID, Version: 1})
 		run := x.Run(s.ID)
-		inv := run.Next("P4.2-5")
+		inv := run.Next()
 		// In which order is for P4.2-6 to P4.2-8 to say.
 		x.Clause("P4.2-5").Expect(inv.Names()).To(ConsistOf(fields("a b c d e twin between twin f g h")),
 			"one record for each object of the log: those of provisional and queueing snapshots too, equal objects once for each time they were committed, memory objects never")
@@ -119,8 +119,15 @@ var _ = scenario("P4.2", "parents-first", "three generations whose times contrad
 		}
 		run := x.Run(c.ID)
 		inv := run.Next("P1-3")
-		x.Clause("P4.2-6").Expect(byGeneration(inv.Names())).To(Equal(fields("grandparent parent child")),
-			"entries of the oldest ancestor, then of the parent, then the session's own")
+		var present []string // a generation that is missing is P1-3
+		for _, g := range fields("grandparent parent child") {
+			if slices.Contains(byGeneration(inv.Names()), g) {
+				present = append(present, g)
+			}
+		}
+		if len(present) > 1 {
+			x.Clause("P4.2-6").Expect(byGeneration(inv.Names())).To(Equal(present), "entries of the oldest ancestor, then of the parent, then the session's own")
+		}
 		x.Clause("P1-3").Expect(inv.Names()).To(ConsistOf(want), "the whole chain up to each pointer, and snapshots 1 to 18")
 		inv.Finish()
 		again := run.Again("P1-3")
@@ -158,7 +165,7 @@ var _ = scenario("P4.2", "rising-versions", "three hundred snapshots, listed new
 			want = append(want, fmt.Sprint(i))
 		}
 		run := x.Run(s.ID)
-		inv := run.Next("P4.2-7")
+		inv := run.Next()
 		x.Clause("P4.2-7").Expect(inv.Names()).To(Equal(want), "the entries of versions 1 to 300 by rising version number, none left out")
 		inv.Finish()
 		run.Wait()
@@ -175,7 +182,7 @@ var _ = scenario("P4.2", "descriptor-order", "one snapshot whose twenty names an
 		}
 		s.Commit(wire.Checkpoint, list...)
 		run := x.Run(s.ID)
-		inv := run.Next("P4.2-8")
+		inv := run.Next()
 		x.Clause("P4.2-8").Expect(inv.Names()).To(Equal(want), "the snapshot's descriptors in the order of its file")
 		inv.Finish()
 		run.Wait()
@@ -199,7 +206,7 @@ var _ = scenario("P4.2", "control-messages", "control messages of every status, 
 		s.Commit(wire.Checkpoint, x.text("c"), control("running", true))
 		s.Commit(wire.Checkpoint, x.text("d"))
 		run := x.Run(s.ID)
-		inv := run.Next("P4.2-9")
+		inv := run.Next()
 		if missing := without(fields("p1 p2 p3 a b c d"), inv.Names()); len(missing) > 0 {
 			x.Stop("ordinary entries are missing from the replay (%v), so the absence of control messages says nothing", missing)
 		}
@@ -243,10 +250,10 @@ var _ = scenario("P4.2", "pending-forks", "the latest checkpoint holds two pendi
 			}
 			s.Commit(wire.Checkpoint, x.text("x"), fork("fork-1"), x.text("y"), fork("fork-2"))
 			run := x.Run(s.ID)
-			x.noForks("P4.2-10", run.Next("P4.2-10"), what+", children not yet there", fields("a x y")).Finish()
+			x.noForks("P4.2-10", run.Next(), what+", children not yet there", fields("a x y")).Finish()
 			run.Wait()
 			run = x.Run(s.ID)
-			x.noForks("P4.2-10", run.Next("P4.2-10"), what+", children materialised", fields("a x y")).Finish()
+			x.noForks("P4.2-10", run.Next(), what+", children materialised", fields("a x y")).Finish()
 			run.Wait()
 		}
 	}, overBoth)
@@ -264,7 +271,7 @@ var _ = scenario("P4.2", "pending-forks-below-pushes", "a provisional, in anothe
 			s.Commit(wire.Checkpoint, x.text("x"), fork("fork-1"), x.text("y"), fork("fork-2"))
 			s.Commit(kind, x.text("p"))
 			run := x.Run(s.ID)
-			x.noForks("P4.2-17", run.Next("P4.2-17"), fmt.Sprintf("a %s snapshot on top", kind), fields("x y p")).Finish()
+			x.noForks("P4.2-17", run.Next(), fmt.Sprintf("a %s snapshot on top", kind), fields("x y p")).Finish()
 			run.Wait()
 		}
 	}, overBoth)
@@ -295,7 +302,7 @@ var _ = scenario("P4.2", "lifecycle-record", "first run, fork child, woken sessi
 			s    *wire.Session
 		}{{"a session without snapshots", fresh}, {"a fork child's first run", child}, {"a stopped session with a new object", woken}, {"a session with three checkpoints", parent}} {
 			run := x.Run(c.s.ID)
-			inv := run.Next("P4.2-11")
+			inv := run.Next()
 			x.judgeLifecycle(inv.Stream(), c.what)
 			inv.Finish()
 			run.Wait()
@@ -363,7 +370,7 @@ var _ = scenario("P4.2", "late-objects", "an object lands while the handler runs
 	func(x *Lab) {
 		s := x.plainLog()
 		run := x.Run(s.ID)
-		inv := run.Next("P4.2-13")
+		inv := run.Next()
 		s.Commit(wire.Provisional, x.text("late"))
 		st := inv.Stream()
 		if len(st.Inputs) < 2 || !slices.Contains(inv.Names(), "e") {

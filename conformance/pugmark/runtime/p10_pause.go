@@ -198,6 +198,7 @@ var _ = scenario("P10", "sleep-from-the-commit", "a sleep is asked for 2.5 s bef
 var _ = scenario("P10", "start-at", "durations in every unit, capped and uncapped: start-at is the time of the commit plus the duration",
 	"P10-3 P10-4 P10-6",
 	func(x *Lab) {
+		x.committed(x.plainLog(), 4, []wire.OutputRecord{x.output("control")})
 		for _, c := range []struct {
 			clause, duration string
 			want             time.Duration
@@ -233,10 +234,11 @@ func (x *Lab) startAt(clause, duration string, want, linger time.Duration) {
 	inv.Finish()
 	// The run ends once the commit is made; a runtime that goes on to wait for
 	// start-at in the same process is ended by the scenario.
-	committed := x.awaitKey(s.ID.SnapshotKey(4))
+	committed := x.awaitCommit(run, s.ID.SnapshotKey(4))
 	to := time.Now()
 	run.Kill()
 	if !committed {
+		x.legible()
 		x.Clause(clause).Calldepth(1).Holds(false, fmt.Sprintf("a pause with duration %s is committed", duration), "no version 4; versions: %v%s", x.Versions(s.ID), run.said())
 		return
 	}
@@ -256,13 +258,15 @@ func (x *Lab) startAt(clause, duration string, want, linger time.Duration) {
 	x.Clause(clause).Calldepth(1).Holds(ok, acceptable, "%s", seen)
 }
 
-// awaitKey waits until a key is there, for at most the step's time limit.
-func (x *Lab) awaitKey(key string) bool {
+// awaitCommit waits until a run has stored a key, until it has ended, or for the
+// step's time limit.
+func (x *Lab) awaitCommit(run *Run, key string) bool {
 	found := false
 	x.Waiting(func() {
 		deadline := time.Now().Add(x.Config.Timeout)
-		for !found && time.Now().Before(deadline) && x.Ctx.Err() == nil {
-			if _, found = x.Get(key); !found {
+		for alive := true; !found && alive && time.Now().Before(deadline) && x.Ctx.Err() == nil; {
+			alive = run.Alive() // asked before the key, which its last act may have been
+			if _, found = x.Get(key); !found && alive {
 				time.Sleep(2 * time.Millisecond)
 			}
 		}
@@ -284,8 +288,9 @@ var _ = scenario("P10", "several-pauses", "two pauses in one stream, with and wi
 			s := x.plainLog()
 			run := x.Run(s.ID)
 			run.Next().Finish(c.outs...)
-			ok := x.awaitKey(s.ID.SnapshotKey(4))
+			ok := x.awaitCommit(run, s.ID.SnapshotKey(4))
 			run.Kill()
+			x.legible()
 			x.Clause("P10-17").Holds(ok, "a stream with two pauses is accepted and committed: "+c.what, "versions: %v%s", x.Versions(s.ID), run.said())
 			if !ok {
 				continue

@@ -48,6 +48,9 @@ var _ = scenario("S6.5", "full-state", "grandparent, parent and child with sever
 		c.Commit(wire.Checkpoint, x.text("f"), old(x.text("v"), 2010))
 		run := x.Run(c.ID)
 		inv := run.Next("S6.5-2")
+		if missing := without(fields("q c z a y d b x e w f v"), inv.Names()); len(missing) > 0 {
+			x.Stop("the replay lacks %v (P1-3, S6.5-4), so the order of the whole is not judged", missing)
+		}
 		x.Clause("S6.5-2").Expect(inv.Names()).To(Equal(fields("q c z a y d b x e w f v")),
 			"the grandparent's snapshots 1 and 2, the parent's 1 and 2, the session's 1 to 3, each in stored order")
 		inv.Finish()
@@ -69,7 +72,7 @@ var _ = scenario("S6.5", "bounded-ancestors", "ancestors that went on after the 
 		p.Commit(wire.Provisional, x.text("p4"))
 		c.Commit(wire.Checkpoint, x.text("c1"))
 		run := x.Run(c.ID)
-		inv := run.Next("S6.5-3")
+		inv := run.Next()
 		got := inv.Names()
 		if missing := without(fields("p1 c1"), got); len(missing) > 0 {
 			x.Stop("the chain is not replayed at all (missing: %v)", missing)
@@ -126,7 +129,7 @@ var _ = scenario("S6.5", "mixed-types", "snapshots of all types stored in shuffl
 		})
 		defer remove()
 		run := x.Run(s.ID)
-		inv := run.Next("S6.5-5")
+		inv := run.Next()
 		x.Clause("S6.5-5").Expect(inv.Names()).To(Equal(fields("v1 v2 v3 v4 v5")), "versions 1 to 5 in order, whatever their types and however late their answers come")
 		inv.Finish()
 		run.Wait()
@@ -145,7 +148,7 @@ var _ = scenario("S6.5", "stored-order", "a snapshot whose ten descriptors are s
 		}
 		s.Commit(wire.Checkpoint, list...)
 		run := x.Run(s.ID)
-		inv := run.Next("S6.5-6")
+		inv := run.Next()
 		x.Clause("S6.5-6").Expect(inv.Names()).To(Equal(want), "the descriptors in the order of the file, not by name, digest, size or time")
 		inv.Finish()
 		run.Wait()

@@ -172,6 +172,7 @@ func (x *Lab) ownAttempt(s, target *wire.Session, version uint32, what string, l
 	run := x.Run(s.ID)
 	run.Next().Finish(out, memory, message)
 	exit := run.Wait()
+	x.legible()
 	key := s.ID.SnapshotKey(version)
 	if !lost() {
 		x.Clause("S13.2-3").Resting("F-4").NotExercised("the runtime wrote no snapshot at version %d (%s)", version, what)
@@ -186,6 +187,11 @@ func (x *Lab) ownAttempt(s, target *wire.Session, version uint32, what string, l
 		x.Clause("S13.2-3").NotExercised("the repeated write had another transaction ID, so what it met was not the runtime's own (%s)", what)
 		return
 	}
+	if n, ok := transactionNumber(attempts[0]); !ok || n == 0 {
+		x.Clause("S13.2-3").NotExercised("the writes carry no transaction ID (%q), by which the runtime could know its own (%s)", attempts[0], what)
+		return
+	}
+	x.Snapshot(s.ID, version) // ends the scenario where nobody can read what was stored
 	if !met {
 		x.Clause("S13.2-3").NotExercised("the runtime did not repeat its write, so it never met its own snapshot (%s)", what)
 		return
