@@ -67,7 +67,7 @@ run was interrupted, or the suite itself broke and nothing else was found.`,
 	flags.StringSliceVar(&f.without, "without", nil, "capabilities the runtime lacks, as a comma-separated `LIST`: "+strings.Join(profile.Capabilities, ", "))
 	flags.BoolVar(&f.strict, "strict", false, "warnings fail, except on what is only permitted")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed `N` of everything random (default: drawn, and printed)")
-	flags.IntVar(&f.workers, "workers", 0, "scenarios run side by side, at most `N` (default twice the cores)")
+	flags.IntVar(&f.workers, "workers", 0, "scenarios run side by side, at most `N` (default three times the cores)")
 	flags.StringArrayVar(&f.only, "only", nil, "only what `SELECTOR` names: clause, section, glob or scenario; repeatable, or comma-separated")
 	flags.StringArrayVar(&f.skip, "skip", nil, "leave out what `SELECTOR` names")
 	flags.DurationVar(&f.timeout, "timeout", 0, "how long the runtime may take for one step, as `DURATION` (default 20s)")

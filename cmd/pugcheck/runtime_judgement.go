@@ -297,7 +297,7 @@ func (j *runtimeJudgement) workers() int {
 	if j.flags.workers > 0 {
 		return j.flags.workers
 	}
-	return 2 * goruntime.NumCPU()
+	return 3 * goruntime.NumCPU()
 }
 
 // result is everything that is told about the run.

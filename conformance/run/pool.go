@@ -21,7 +21,7 @@ type Plan struct {
 	Env       []string               // added to a worker's environment
 	Job       any                    // JSON for the worker's open function
 	Seed      uint64                 //
-	Workers   int                    // at most so many at once; 0 = twice the cores
+	Workers   int                    // at most so many at once; 0 = three times the cores
 	Preflight string                 // run first and alone; "" = none
 	Scenarios []conformance.Scenario // everything to be run, in the order of the suite
 	Observer  Observer               // may be nil
@@ -74,7 +74,7 @@ func Run(ctx context.Context, plan Plan) (Result, error) {
 
 func defaults(plan *Plan) {
 	if plan.Workers < 1 {
-		plan.Workers = 2 * runtime.NumCPU()
+		plan.Workers = 3 * runtime.NumCPU()
 	}
 	for _, d := range []struct {
 		v   *time.Duration
