@@ -56,7 +56,7 @@ var commitFaults = map[string]Fault{
 		}
 		return etag, err
 	}}),
-	"checkpoint-moves-on": types(func(string) string { return "provisional" }),
+	"checkpoint-moves-on": checkpointMovesOn(),
 }
 
 func hideTransaction(key string, attrs *store.Attributes) {
@@ -89,6 +89,27 @@ func transactionAnewPerAttempt() Fault {
 	}})
 	f.Environment = map[string]string{"AWS_MAX_ATTEMPTS": "1"} // the store's own retries would repeat the same bytes
 	return f
+}
+
+// checkpointMovesOn takes whatever a commit of its own met for provisional.
+func checkpointMovesOn() Fault {
+	met := newMemory()
+	return stored(&seam{
+		put: func(ctx context.Context, next store.Store, w *write) (string, error) {
+			etag, err := w.send(ctx, next)
+			if errors.Is(err, store.ErrExists) {
+				met.keep(w.key, nil)
+			}
+			return etag, err
+		},
+		open: func(ctx context.Context, next store.Store, key string) (io.ReadCloser, store.Attributes, error) {
+			body, attrs, err := next.Open(ctx, key)
+			if _, ok := met.get(key); ok && err == nil {
+				attrs.Metadata[typeKey] = "provisional"
+			}
+			return body, attrs, err
+		},
+	})
 }
 
 // snapshotsOf is the prefix of a session's snapshots.

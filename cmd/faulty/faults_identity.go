@@ -28,7 +28,7 @@ var identityFaults = map[string]Fault{
 		binary.BigEndian.PutUint32(id[:4], uint32((time.Now().Unix()+int64(offset))/3600))
 	}),
 	"ids-from-a-counter":    idsFromCounter(),
-	"session-in-upper-case": identity(func(id *transport.Identity) { id.Session = strings.ToUpper(id.Session) }),
+	"session-in-upper-case": identity(process, func(id *transport.Identity) { id.Session = strings.ToUpper(id.Session) }),
 	"target-in-upper-case": snapshots(func(w *write) {
 		w.eachDescriptor(func(_, _ int, d map[string]any) {
 			if t, ok := d["target-session"].(string); ok {
@@ -48,19 +48,30 @@ var identityFaults = map[string]Fault{
 		}
 		return nil
 	}),
-	"trace-of-its-own": identity(func(id *transport.Identity) {
+	"trace-of-its-own": identity(process, func(id *transport.Identity) {
 		if p := os.Getenv("TRACEPARENT"); p != "" {
 			id.TraceParent = p
 		}
 	}),
-	"trace-halves-swapped": identity(func(id *transport.Identity) {
+	"trace-halves-swapped": identity(process, func(id *transport.Identity) {
 		if p := strings.Split(id.TraceParent, "-"); len(p) == 4 {
 			p[1] = p[1][16:] + p[1][:16]
 			id.TraceParent = strings.Join(p, "-")
 		}
 	}),
-	"agent-left-out":    identity(func(id *transport.Identity) { id.Agent = "" }),
-	"version-ahead":     identity(func(id *transport.Identity) { id.Version++ }),
+	"agent-left-out":        identity(process, func(id *transport.Identity) { id.Agent = "" }),
+	"metadata-left-out":     identity(process, func(id *transport.Identity) { id.Metadata = nil }),
+	"version-ahead":         identity(process, func(id *transport.Identity) { id.Version++ }),
+	"query-without-session": identity(service, func(id *transport.Identity) { id.Session = "" }),
+	"query-without-agent":   identity(service, func(id *transport.Identity) { id.Agent = "" }),
+	"query-version-ahead":   identity(service, func(id *transport.Identity) { id.Version++ }),
+	"header-lower-case": identity(service, func(id *transport.Identity) {
+		lower := map[string]string{}
+		for k, v := range id.Metadata {
+			lower[k] = strings.ToLower(v)
+		}
+		id.Metadata = lower
+	}),
 	"path-unlabelled":   childPaths(func(key string) string { return regexp.MustCompile(`(year|month|day|hour)=`).ReplaceAllString(key, "") }),
 	"path-in-local-day": childPaths(localPath),
 	"path-unpadded": childPaths(func(key string) string {

@@ -140,13 +140,10 @@ var lookupFaults = map[string]Fault{
 	}),
 	"parents-without-bound": parentsWithoutBound(),
 	"versions-swapped": stored(&seam{open: func(ctx context.Context, next store.Store, key string) (io.ReadCloser, store.Attributes, error) {
-		// Versions 2 and 3 of any session change places when they are read.
-		if isSnapshotKey(key) {
-			switch path.Base(key) {
-			case "FFFFFFFE.json":
-				key = path.Dir(key) + "/FFFFFFFD.json"
-			case "FFFFFFFD.json":
-				key = path.Dir(key) + "/FFFFFFFE.json"
+		// Versions 4 and 5 of a session change places when they are read.
+		if other := map[string]string{"FFFFFFFC.json": "FFFFFFFB.json", "FFFFFFFB.json": "FFFFFFFC.json"}[path.Base(key)]; other != "" && isSnapshotKey(key) {
+			if body, attrs, err := next.Open(ctx, path.Dir(key)+"/"+other); err == nil {
+				return body, attrs, nil
 			}
 		}
 		return next.Open(ctx, key)

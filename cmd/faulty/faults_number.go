@@ -18,7 +18,7 @@ var numberFaults = map[string]Fault{
 		}
 	}),
 	"always-from-one": snapshots(func(w *write) {
-		if strings.HasSuffix(w.key, "/FFFFFFFF.json") {
+		if strings.HasSuffix(w.key, "/FFFFFFFF.json") && !w.childsFirst() {
 			w.eachDescriptor(func(i, _ int, d map[string]any) { d["sequence-number"] = i + 1 })
 		}
 	}),
@@ -40,19 +40,33 @@ var numberFaults = map[string]Fault{
 		}
 		w.setDescriptors(list)
 	}),
-	"numbers-begin-anew": numbered(func(i, _ int, d map[string]any) { d["sequence-number"] = i + 1 }),
+	"numbers-begin-anew": snapshots(func(w *write) {
+		if !strings.HasSuffix(w.key, "/FFFFFFFF.json") {
+			w.eachDescriptor(func(i, _ int, d map[string]any) { d["sequence-number"] = i + 1 })
+		}
+	}),
 	"child-after-fork-record": writes(func(w *write) {
 		if w.isManifest() {
 			w.body = shifted(w.body, "first-sequence-number", -1)
 		}
-	}),
-	"child-keeps-parents-number": snapshots(func(w *write) {
-		list := w.descriptors()
-		if strings.HasSuffix(w.key, "/FFFFFFFF.json") && len(list) == 1 {
-			list[0]["sequence-number"] = number(list[0]) - 2
-			w.setDescriptors(list)
+		if w.childsFirst() {
+			w.eachDescriptor(func(_, _ int, d map[string]any) { d["sequence-number"] = number(d) - 1 })
 		}
 	}),
+	"child-keeps-parents-number": snapshots(func(w *write) {
+		if w.childsFirst() {
+			w.eachDescriptor(func(_, _ int, d map[string]any) { d["sequence-number"] = number(d) - 2 })
+		}
+	}),
+}
+
+// childsFirst tells whether a write is the snapshot 1 of a fork child: in another
+// session than the one that is run, and not a delivery.
+func (w *write) childsFirst() bool {
+	if !w.isSnapshot() || !strings.HasSuffix(w.key, "/FFFFFFFF.json") || strings.HasPrefix(w.key, snapshotsOf(running)) {
+		return false
+	}
+	return !slices.ContainsFunc(w.descriptors(), func(d map[string]any) bool { return d["source-session"] != nil })
 }
 
 func numbered(change func(i, n int, d map[string]any)) Fault {

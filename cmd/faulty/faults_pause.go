@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,19 +30,27 @@ var pauseFaults = map[string]Fault{
 		}
 		return nil
 	}),
-	"reason-dropped": objects(func(o map[string]json.RawMessage) map[string]json.RawMessage {
-		if isPause(o) {
-			delete(o, "data")
-		}
-		return o
-	}),
-	"pause-ends-the-stream": list(func(all []map[string]json.RawMessage) []map[string]json.RawMessage {
-		for i, o := range all {
-			if isPause(o) {
-				return all[:i+1]
-			}
+	"reason-dropped": list(func(all []map[string]json.RawMessage) []map[string]json.RawMessage {
+		if last := len(all) - 1; last >= 0 && isPause(all[last]) && pauses(all) == 1 {
+			delete(all[last], "data")
 		}
 		return all
+	}),
+	"pause-forgotten": list(func(all []map[string]json.RawMessage) []map[string]json.RawMessage {
+		if last := len(all) - 1; pauses(all) == 1 && !isPause(all[last]) {
+			return slices.DeleteFunc(all, isPause)
+		}
+		return all
+	}),
+	"pause-ends-the-stream": list(func(all []map[string]json.RawMessage) []map[string]json.RawMessage {
+		paused, out := false, all[:0:0]
+		for _, o := range all {
+			paused = paused || isPause(o)
+			if !paused || isPause(o) {
+				out = append(out, o)
+			}
+		}
+		return out
 	}),
 	"first-pause-counts": list(func(all []map[string]json.RawMessage) []map[string]json.RawMessage {
 		paused, out := false, all[:0:0]
@@ -55,7 +64,7 @@ var pauseFaults = map[string]Fault{
 	}),
 	"any-fork-stops": list(func(all []map[string]json.RawMessage) []map[string]json.RawMessage {
 		for _, o := range all {
-			if string(o["fork"]) == "true" {
+			if string(o["fork"]) == "true" && pauses(all) == 0 {
 				return append(all, map[string]json.RawMessage{"content-type": json.RawMessage(pauseType)})
 			}
 		}
@@ -85,6 +94,16 @@ var pauseFaults = map[string]Fault{
 		}
 		w.setDescriptors(all[:last])
 	}),
+}
+
+func pauses(all []map[string]json.RawMessage) int {
+	n := 0
+	for _, o := range all {
+		if isPause(o) {
+			n++
+		}
+	}
+	return n
 }
 
 func isPause(o map[string]json.RawMessage) bool { return string(o["content-type"]) == pauseType }
@@ -117,8 +136,8 @@ func list(rewrite func([]map[string]json.RawMessage) []map[string]json.RawMessag
 	})
 }
 
-// hasty is a clock for which every wait is over.
+// hasty is a clock that does not wait.
 type hasty struct{}
 
-func (hasty) Now() time.Time                        { return time.Now().Add(1000 * time.Hour) }
+func (hasty) Now() time.Time                        { return time.Now() }
 func (hasty) Wait(context.Context, time.Time) error { return nil }

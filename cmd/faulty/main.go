@@ -55,6 +55,9 @@ func run(args []string) error {
 	return fmt.Errorf("unknown command %q", args[1])
 }
 
+// running is the session that this process runs; "" for other commands.
+var running string
+
 // repo opens the bucket with the fault's store and identifiers in place.
 func repo(ctx context.Context, f Fault, location string) (*session.Repo, error) {
 	for name, value := range f.Environment {
@@ -91,6 +94,7 @@ func runSession(f Fault, args []string) error {
 	if err != nil {
 		return err
 	}
+	running = id.String()
 	handlers := engine.Handlers{Named: map[string]transport.Handler{}}
 	wrap := func(h transport.Handler) transport.Handler {
 		if f.Handler != nil {

@@ -139,9 +139,21 @@ func objects(rewrite func(o map[string]json.RawMessage) map[string]json.RawMessa
 	})
 }
 
-// identity changes what the handler is told beside the streams.
-func identity(change func(id *transport.Identity)) Fault {
+// handlerKind is the way to a handler.
+type handlerKind bool
+
+const (
+	process handlerKind = false
+	service handlerKind = true
+)
+
+// identity changes what a handler of one kind, process or service, is told beside
+// the streams.
+func identity(kind handlerKind, change func(id *transport.Identity)) Fault {
 	return Fault{Handler: func(next transport.Handler) transport.Handler {
+		if _, overHTTP := next.(*transport.HTTP); overHTTP != (kind == service) {
+			return next
+		}
 		return handlerFunc(func(ctx context.Context, inv transport.Invocation) error {
 			change(&inv.Identity)
 			return next.Invoke(ctx, inv)

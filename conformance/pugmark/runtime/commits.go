@@ -55,16 +55,45 @@ func (x *Lab) settle(because ...string) {
 }
 
 // appended are the descriptors of all snapshots of a session that the subject
-// wrote, by rising version, without control messages.
+// wrote, by rising version, without control messages, and without copies of what
+// earlier snapshots hold (S6.5-1).
 func (x *Lab) appended(id wire.SessionID) []wire.Descriptor {
 	x.legible()
 	var out []wire.Descriptor
-	for _, v := range x.newVersions(id) {
-		if snap, ok := x.Snapshot(id, v); ok {
-			out = append(out, entries(snap)...)
+	earlier, fresh := map[string]bool{}, x.newVersions(id)
+	for _, v := range x.Versions(id) {
+		snap, _ := x.Snapshot(id, v)
+		for _, d := range entries(snap) {
+			if key := stamp(d); !earlier[key] && slices.Contains(fresh, v) {
+				out = append(out, d)
+			}
+		}
+		for _, d := range snap.Descriptors {
+			earlier[stamp(d)] = true
 		}
 	}
 	return out
+}
+
+// stamp is the same for a descriptor and its copy in a later snapshot, and differs
+// for two descriptors of equal contents.
+func stamp(d wire.Descriptor) string {
+	return fmt.Sprintf("%d %s %q %q", d.SequenceNumber, d.Digest, d.Name, d.CreatedAt)
+}
+
+// repeated tells how many of a snapshot's descriptors an earlier one holds already.
+func (x *Lab) repeated(id wire.SessionID, version uint32) int {
+	earlier, n := map[string]bool{}, 0
+	for _, v := range x.Versions(id) {
+		snap, _ := x.Snapshot(id, v)
+		for _, d := range snap.Descriptors {
+			if v == version && earlier[stamp(d)] {
+				n++
+			}
+			earlier[stamp(d)] = earlier[stamp(d)] || v < version
+		}
+	}
+	return n
 }
 
 // newVersions are the snapshot versions of a session that the scenario did not

@@ -188,7 +188,11 @@ var _ = scenario("P3", "empty-records", "records without a filled known field be
 		x.Clause("P3-18").Expect(names(got.entries)).To(ConsistOf(names(control.entries)), "the two Outputs are committed and nothing stands for the empty records")
 		if len(got.entries) == 2 {
 			first, second := got.entries[0].SequenceNumber, got.entries[1].SequenceNumber
-			x.Clause("P3-18").Holds(second == first+1 || first == second+1, "the sequence numbers of the two Outputs follow each other", "%d and %d", first, second)
+			step := int64(1) // and what the plain spelling gives is S7.3-3
+			if len(control.entries) == 2 {
+				step = control.entries[1].SequenceNumber - control.entries[0].SequenceNumber
+			}
+			x.Clause("P3-18").Holds(second == first+step || first == second+step, "the sequence numbers of the two Outputs follow each other as without empty records", "%d and %d", first, second)
 		}
 		none := x.commitOf("P3-17", "{}\n"+list)
 		if none.exit.Success() || !control.exit.Success() {

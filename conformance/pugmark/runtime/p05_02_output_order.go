@@ -101,11 +101,10 @@ func (x *Lab) inOrder(outs []wire.OutputRecord, how string) {
 	x.Clause("P5.2-2").Calldepth(1).Resting("R-32").Expect(got).To(Equal(want), "descriptors stand in the order of the stream (%s)", how)
 }
 
-var _ = scenario("P5.2", "sequence-numbers", "twelve Outputs with a memory write and an empty record between them: sequence numbers rise by one in their order and go on from the log's last",
+var _ = scenario("P5.2", "sequence-numbers", "twelve Outputs with a memory write and an empty record between them: sequence numbers rise in their order",
 	"P5.2-3",
 	func(x *Lab) {
 		s := x.plainLog()
-		next := s.NextSequence()
 		ns := x.Word("ns")
 		var b strings.Builder
 		var want []string
@@ -128,7 +127,8 @@ var _ = scenario("P5.2", "sequence-numbers", "twelve Outputs with a memory write
 		for _, d := range got.entries {
 			numbers[d.Name] = d.SequenceNumber
 		}
-		for i, n := range want {
-			x.Clause("P5.2-3").Expect(numbers[n]).To(Equal(next+int64(i)), "%s, the %d. log entry of the stream, has sequence number %d: one more than the one before, beginning behind the log's last, %d; memory writes and empty records take none", n, i+1, next+int64(i), next-1)
+		// Where numbers begin and that they leave no gaps is S7.3-3 and S7.3-8.
+		for i, n := range want[1:] {
+			x.Clause("P5.2-3").Holds(numbers[n] > numbers[want[i]], fmt.Sprintf("%s, which follows %s in the stream, has a greater sequence number", n, want[i]), "%s has %d, %s has %d", n, numbers[n], want[i], numbers[want[i]])
 		}
 	}, overBoth)

@@ -3,6 +3,7 @@ package runtime
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	. "github.com/onsi/gomega"
@@ -51,7 +52,7 @@ var _ = scenario("S4.2", "read-and-written-paths", "sessions and chosen fork chi
 			run.Success()
 			x.pathsOf(child, h.partition, "manifest.json", "manifest of a child with the chosen ID "+child.String()+", TZ="+zone)
 		}
-		x.Clause("S4.3-1").Expect(x.strangeSnapshots()).To(BeEmpty(), "snapshots lie only at snapshots/<8 hex>.json beside a manifest.json")
+		x.Clause("S4.3-1").Expect(x.strangeSnapshots()).To(BeEmpty(), "snapshots lie only at snapshots/<8 hex>.json of a session's directory")
 	})
 
 // pathsOf judges the parts of a key that a run was to create.
@@ -69,9 +70,11 @@ func (x *Lab) pathsOf(id wire.SessionID, partition, name, what string) {
 		}
 		return
 	}
-	created := x.mentioning(id)
+	created := slices.DeleteFunc(x.mentioning(id), func(key string) bool {
+		return (strings.HasSuffix(key, "/manifest.json")) != (name == "manifest.json")
+	})
 	if len(created) == 0 {
-		return // nothing was written for this ID: other clauses judge that
+		return // nothing of the kind was written for this ID: other clauses judge that
 	}
 	got := created[len(created)-1]
 	blame := func(clause string, ok bool, acceptable string) {
@@ -124,12 +127,16 @@ func (x *Lab) mentioning(id wire.SessionID) []string {
 	return out
 }
 
-// strangeSnapshots lists new keys below sessions/ that are neither a manifest nor
-// a snapshot at its place.
+// strangeSnapshots lists new keys in directories of sessions that are neither a
+// manifest nor a snapshot at its place.
 func (x *Lab) strangeSnapshots() []string {
 	out := []string{}
 	for _, k := range x.New("sessions/") {
-		if kind := wire.ParseKey(k).Kind; kind != wire.KindManifest && kind != wire.KindSnapshot {
+		_, rest, err := wire.ParseSessionPath(k)
+		if err != nil || !strings.HasSuffix(k, ".json") || rest == "manifest.json" {
+			continue // the path of a session has another form, S4.2, or it is no snapshot
+		}
+		if wire.ParseKey(k).Kind != wire.KindSnapshot {
 			out = append(out, k)
 		}
 	}
