@@ -65,15 +65,9 @@ var identityFaults = map[string]Fault{
 	"query-without-session": identity(service, func(id *transport.Identity) { id.Session = "" }),
 	"query-without-agent":   identity(service, func(id *transport.Identity) { id.Agent = "" }),
 	"query-version-ahead":   identity(service, func(id *transport.Identity) { id.Version++ }),
-	"header-lower-case": identity(service, func(id *transport.Identity) {
-		lower := map[string]string{}
-		for k, v := range id.Metadata {
-			lower[k] = strings.ToLower(v)
-		}
-		id.Metadata = lower
-	}),
-	"path-unlabelled":   childPaths(func(key string) string { return regexp.MustCompile(`(year|month|day|hour)=`).ReplaceAllString(key, "") }),
-	"path-in-local-day": childPaths(localPath),
+	"header-left-out":       identity(service, func(id *transport.Identity) { id.Metadata = nil }),
+	"path-unlabelled":       childPaths(func(key string) string { return regexp.MustCompile(`(year|month|day|hour)=`).ReplaceAllString(key, "") }),
+	"path-in-local-day":     childPaths(localPath),
 	"path-unpadded": childPaths(func(key string) string {
 		return strings.NewReplacer("month=0", "month=", "day=0", "day=", "hour=0", "hour=").Replace(key)
 	}),

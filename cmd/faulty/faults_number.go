@@ -45,19 +45,33 @@ var numberFaults = map[string]Fault{
 			w.eachDescriptor(func(i, _ int, d map[string]any) { d["sequence-number"] = i + 1 })
 		}
 	}),
-	"child-after-fork-record": writes(func(w *write) {
-		if w.isManifest() {
-			w.body = shifted(w.body, "first-sequence-number", -1)
-		}
-		if w.childsFirst() {
-			w.eachDescriptor(func(_, _ int, d map[string]any) { d["sequence-number"] = number(d) - 1 })
-		}
-	}),
+	"child-after-fork-record": childAfterForkRecord(),
 	"child-keeps-parents-number": snapshots(func(w *write) {
 		if w.childsFirst() {
 			w.eachDescriptor(func(_, _ int, d map[string]any) { d["sequence-number"] = number(d) - 2 })
 		}
 	}),
+}
+
+// childAfterForkRecord gives the children that it makes a manifest whose first
+// number is one too low, and numbers them accordingly.
+func childAfterForkRecord() Fault {
+	made := newMemory()
+	return stored(&seam{put: func(ctx context.Context, next store.Store, w *write) (string, error) {
+		dir, _, _ := strings.Cut(w.key, "/snapshots/")
+		_, own := made.get(dir)
+		switch {
+		case w.isManifest():
+			w.body = shifted(w.body, "first-sequence-number", -1)
+		case own && w.childsFirst():
+			w.eachDescriptor(func(_, _ int, d map[string]any) { d["sequence-number"] = number(d) - 1 })
+		}
+		etag, err := w.send(ctx, next)
+		if err == nil && w.isManifest() {
+			made.keep(strings.TrimSuffix(w.key, "/manifest.json"), nil)
+		}
+		return etag, err
+	}})
 }
 
 // childsFirst tells whether a write is the snapshot 1 of a fork child: in another

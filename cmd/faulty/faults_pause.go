@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/pugcheck/pugcheck/reference/pugmark/engine"
@@ -17,7 +18,7 @@ const pauseType = `"application/vnd.pugmark.pause+text"`
 
 // pauseFaults spoil pausing, sleeping and waking.
 var pauseFaults = map[string]Fault{
-	"sleeps-are-skipped": {Engine: func(c *engine.Config) { c.Clock = hasty{} }},
+	"sleeps-are-skipped": {Engine: func(c *engine.Config) { c.Clock = &hasty{} }},
 	"over-long-sleep-refused": objectsOrError(func(o map[string]json.RawMessage) error {
 		if d, err := time.ParseDuration(durationOf(o)); err == nil && d > 10*time.Minute {
 			return errors.New("duration: more than 10 minutes")
@@ -31,8 +32,10 @@ var pauseFaults = map[string]Fault{
 		return nil
 	}),
 	"reason-dropped": list(func(all []map[string]json.RawMessage) []map[string]json.RawMessage {
-		if last := len(all) - 1; last >= 0 && isPause(all[last]) && pauses(all) == 1 {
-			delete(all[last], "data")
+		for _, o := range all {
+			if isPause(o) && pauses(all) == 1 {
+				delete(o, "data")
+			}
 		}
 		return all
 	}),
@@ -136,8 +139,12 @@ func list(rewrite func([]map[string]json.RawMessage) []map[string]json.RawMessag
 	})
 }
 
-// hasty is a clock that does not wait.
-type hasty struct{}
+// hasty is a clock that goes ahead instead of waiting.
+type hasty struct{ ahead atomic.Int64 }
 
-func (hasty) Now() time.Time                        { return time.Now() }
-func (hasty) Wait(context.Context, time.Time) error { return nil }
+func (h *hasty) Now() time.Time { return time.Now().Add(time.Duration(h.ahead.Load())) }
+
+func (h *hasty) Wait(_ context.Context, t time.Time) error {
+	h.ahead.Store(int64(time.Until(t)))
+	return nil
+}

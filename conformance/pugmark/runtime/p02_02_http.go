@@ -92,8 +92,11 @@ var _ = scenario("P2.2", "identity", "agent and metadata with awkward characters
 			x.Clause("P2.2-9").Holds(slices.Contains(values, s.ID.String()), "a query value is the session ID "+s.ID.String(), "request target %q", raw)
 			x.Clause("P2.2-10").Holds(slices.Contains(values, awkwardAgent), fmt.Sprintf("a query value, decoded, is the agent %q", awkwardAgent), "request target %q", raw)
 			x.Clause("P2.2-11").Assuming("R-01").Holds(slices.Contains(values, fmt.Sprint(versions)), fmt.Sprintf("a query value is the version %d", versions), "request target %q", raw)
-			x.Clause("P2.2-12").Assuming("R-01").Holds(q.Get(assumed.Agent) == awkwardAgent && q.Get(assumed.Session) == s.ID.String() && q.Get(assumed.Version) == fmt.Sprint(versions),
-				fmt.Sprintf("the parameters are called %s, %s and %s", assumed.Agent, assumed.Session, assumed.Version), "request target %q", raw)
+			for name, value := range map[string]string{assumed.Agent: awkwardAgent, assumed.Session: s.ID.String(), assumed.Version: fmt.Sprint(versions)} {
+				if slices.Contains(values, value) { // that it is there at all is P2.2-9 to P2.2-11
+					x.Clause("P2.2-12").Assuming("R-01").Holds(q.Get(name) == value, fmt.Sprintf("the parameters are called %s, %s and %s", assumed.Agent, assumed.Session, assumed.Version), "request target %q", raw)
+				}
+			}
 			headers := inv.Request.Header.Values("X-Pugmark-Session-Metadata")
 			got := map[string]string{}
 			ok := len(headers) == 1 && json.Unmarshal([]byte(headers[0]), &got) == nil
