@@ -1,0 +1,50 @@
+// Package defects is the list of seeded faults: ways in which a runtime can go
+// wrong, each with the clause that has to catch it. cmd/faulty is the reference
+// with one of them put in; the tests here run the suite on each and require that
+//
+//   - the named clause gets the expected verdict, for the stated reason;
+//   - no other clause falls, but for those that the fault breaks as well;
+//   - and nothing is ever held to be trouble of the suite.
+//
+// The second rule weighs as much as the first: a report in which one fault makes
+// many clauses fail sends people to the wrong place.
+//
+//	go test ./conformance/pugmark/defects                     each defect on its clause and a sample of scenarios
+//	go test ./conformance/pugmark/defects -whole              each defect on the whole suite (slow)
+//	go test ./conformance/pugmark/defects -run /NAME$ -whole  one of them
+//	go test ./conformance/pugmark/defects -update             writes docs/defects.md
+package defects
+
+import (
+	"slices"
+
+	"github.com/pugcheck/pugcheck/harness/report"
+)
+
+// Defect is one seeded fault.
+type Defect struct {
+	Name    string         // what cmd/faulty calls it
+	Clause  string         // the clause that has to catch it
+	Verdict report.Verdict // Fail, or Warn for recommendations and assumed readings
+	Fault   string         // what the runtime does wrong: a sentence without subject
+
+	// Message is a piece of the evidence that names the fault, white space aside;
+	// " … " stands for anything. One observation on the clause has to have it in
+	// the text that says what is acceptable or what was seen.
+	Message string
+
+	// Beside are the clauses that the fault breaks as well, or that cannot be kept
+	// without what it takes away: each with the reason. They may fall or not.
+	Beside map[string]string
+}
+
+// All lists the defects by the order of the text's sections.
+func All() []Defect {
+	all := slices.Concat(reading, overHTTP, wireFormat, inputFields, streamOrder, outputs, lifeOfASession, objects, sessions, snapshots, numbers, transactions)
+	for i := range all {
+		if all[i].Verdict == "" {
+			all[i].Verdict = report.Fail
+		}
+	}
+	return all
+}
