@@ -29,8 +29,8 @@ type Defect struct {
 	Fault   string         // what the runtime does wrong: a sentence without subject
 
 	// Message is a piece of the evidence that names the fault, white space aside;
-	// " … " stands for anything. One observation on the clause has to have it in
-	// the text that says what is acceptable or what was seen.
+	// " … " stands for anything. One observation on the clause has to have it, in
+	// what it says to be acceptable and what it says was seen, in this order.
 	Message string
 
 	// Beside are the clauses that the fault breaks as well, or that cannot be kept

@@ -78,7 +78,7 @@ func (d Defect) problems(result report.Result, status int) []string {
 // named tells whether an observation that led to the verdict says what is wrong.
 func (d Defect) named(c report.Clause) bool {
 	return slices.ContainsFunc(c.Evidence, func(e report.Evidence) bool {
-		return e.Verdict == c.Verdict && (contains(e.Seen, d.Message) || contains(e.Acceptable, d.Message))
+		return e.Verdict == c.Verdict && contains(e.Acceptable+"; seen: "+e.Seen, d.Message)
 	})
 }
 

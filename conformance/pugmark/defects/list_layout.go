@@ -29,7 +29,7 @@ var sessions = []Defect{
 	{Name: "upper-case-outputs-refused", Clause: "S4.1-4", Fault: "does not take a session ID in upper case from a handler", Message: "session of fork and cross-session outputs"},
 	{Name: "trace-of-its-own", Clause: "S4.1-6", Fault: "hands its own trace on to the handler", Message: "00-4bf92f3577b34da6a3ce929d0e0e4736"},
 	{Name: "trace-halves-swapped", Clause: "S4.1-6", Fault: "swaps the halves of the session ID in the trace ID", Message: "trace-id is the session's ID"},
-	{Name: "path-unlabelled", Clause: "S4.2-1", Fault: "writes session paths without year=, month=, day= and hour=", Message: "sessions/year=2000/month=02/day=29/hour=23/"},
+	{Name: "path-unlabelled", Clause: "S4.2-1", Fault: "writes session paths without year=, month=, day= and hour=", Message: "sessions/2024/02/29/23/"},
 	{Name: "path-in-local-day", Clause: "S4.2-2", Fault: "places sessions by local date", Message: "TZ=Asia/Kathmandu"},
 	{Name: "path-in-lower-case", Clause: "S4.2-5", Fault: "writes the last segment of session paths in lower case", Message: "in upper case"},
 	{Name: "path-short-year", Clause: "S4.2-7", Fault: "writes years of two digits into session paths", Message: "sessions/year=24/"},
