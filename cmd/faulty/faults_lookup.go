@@ -117,7 +117,8 @@ var lookupFaults = map[string]Fault{
 		var out []map[string]any
 		for _, d := range list {
 			out = append(out, d)
-			if d["fork"] == true || d["fork-session-id"] != nil {
+			older, _ := d["fork-session-id"].(string)
+			if d["fork"] == true || strings.Trim(older, "0") != "" {
 				entry := maps.Clone(d) // the record itself is still there to be materialised
 				for _, field := range []string{"fork", "fork-session-id", "target-session"} {
 					delete(entry, field)

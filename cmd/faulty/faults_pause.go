@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io"
@@ -87,7 +88,7 @@ var pauseFaults = map[string]Fault{
 	"fork-runs-go-on": snapshots(func(w *write) {
 		all := w.descriptors()
 		last := len(all) - 1
-		if last < 1 || kind(all[last]) != 2 {
+		if last < 1 || kind(all[last]) != 2 || hasReason(all[last]) {
 			return
 		}
 		for _, d := range all[:last] {
@@ -97,6 +98,14 @@ var pauseFaults = map[string]Fault{
 		}
 		w.setDescriptors(all[:last])
 	}),
+}
+
+// hasReason tells whether a control message has a reason, as that of a pause
+// which the handler asked for.
+func hasReason(d map[string]any) bool {
+	text, _ := d["data"].(string)
+	body, err := base64.StdEncoding.DecodeString(text)
+	return err == nil && bytes.Contains(body, []byte(`"reason"`))
 }
 
 func pauses(all []map[string]json.RawMessage) int {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pugcheck/pugcheck/conformance"
 	"github.com/pugcheck/pugcheck/conformance/pugmark/wire"
+	"github.com/pugcheck/pugcheck/harness/fakes3"
 )
 
 // commit is what came of one run whose handler wrote a given output stream.
@@ -28,8 +29,31 @@ func (x *Lab) shortLog() *wire.Session {
 // commitOf runs a session of its own whose handler writes the pieces, one after
 // the other, and ends well. A runtime that then does not come to its end is held
 // against clause ("" = the clause on the end of an invocation).
+//
+// The blobs of earlier runs are out of the way meanwhile: stories that run the same
+// bodies several times are not about bodies which are there already (S3-10).
 func (x *Lab) commitOf(clause string, pieces ...string) commit {
+	defer x.setAside("objects/")()
 	return x.commitTo(x.shortLog(), clause, pieces...)
+}
+
+// setAside takes what the subject has stored below prefix out of the bucket.
+// restore puts back what is not there again.
+func (x *Lab) setAside(prefix string) (restore func()) {
+	aside := map[string]fakes3.Object{}
+	for _, key := range x.New(prefix) {
+		if o, ok := x.S3.Get(bucketName, bucketRoot+key); ok {
+			aside[bucketRoot+key] = o
+			x.Must(x.S3.Delete(bucketName, bucketRoot+key))
+		}
+	}
+	return func() {
+		for key, o := range aside {
+			if _, again := x.S3.Get(bucketName, key); !again {
+				x.Must(x.S3.Put(bucketName, key, o))
+			}
+		}
+	}
 }
 
 // commitTo is commitOf for a session that is there already.

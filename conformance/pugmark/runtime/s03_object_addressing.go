@@ -136,7 +136,7 @@ var _ = scenario("S3", "already-there", "Outputs whose bodies the bucket holds a
 			{"which somebody else stored", wire.OutputRecord{Name: "seeded", Data: seeded, ContentType: "text/plain"}},
 			{"which an earlier run stored", own},
 		} {
-			got := x.commitOf("S3-10", plainly(o.out))
+			got := x.commitTo(x.shortLog(), "S3-10", plainly(o.out))
 			_, committed := got.by(o.out.Data)
 			x.Clause("S3-10").Holds(got.exit.Success() && committed, "an Output whose body is there already, "+o.what+", is committed like any other", "%s; committed: %s%s", got.exit.Exit, got.list(), got.complaint())
 			if blob, there := x.Get("objects/" + wire.Digest(o.out.Data)); there && intact {
