@@ -59,6 +59,7 @@ var _ = scenario("P16", "own-schedule", "handlers that end before they have read
 		run = x.Run(long.ID)
 		inv = run.Next()
 		_ = inv.CloseInput()
+		out = x.unpadded("unread")
 		inv.Finish(out)
 		exit = run.Wait("P16-4")
 		got = commit{long, exit, x.appended(long.ID)}
