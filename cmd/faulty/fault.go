@@ -24,7 +24,7 @@ type Fault struct {
 // faults are all faults by name; "none" is the reference as it is.
 var faults = sync.OnceValue(func() map[string]Fault {
 	all := map[string]Fault{"none": {}}
-	for _, table := range []map[string]Fault{inputFaults, outputFaults, replayFaults, blobFaults, snapshotFaults, lookupFaults, identityFaults, numberFaults, commitFaults, pauseFaults} {
+	for _, table := range []map[string]Fault{inputFaults, outputFaults, replayFaults, blobFaults, snapshotFaults, lookupFaults, identityFaults, numberFaults, descriptorFaults, commitFaults, pauseFaults} {
 		for name, f := range table {
 			if _, taken := all[name]; taken {
 				panic(fmt.Sprintf("two faults are called %q", name))

@@ -199,12 +199,15 @@ var replayFaults = map[string]Fault{
 
 func woken(in []stream.Input) bool { return in[len(in)-1].Event == stream.EventWake }
 
+func pushed(in []stream.Input) bool {
+	return slices.ContainsFunc(in, func(one stream.Input) bool { return one.Event == stream.EventPush })
+}
+
 // wakes takes the wake event away where the rule says so, by whether there are
 // pushed entries.
 func wakes(rule func(pushed bool) bool) Fault {
 	return records(func(in []stream.Input) []stream.Input {
-		pushed := slices.ContainsFunc(in, func(one stream.Input) bool { return one.Event == stream.EventPush })
-		if woken(in) && rule(pushed) {
+		if woken(in) && rule(pushed(in)) {
 			in[len(in)-1].Event = ""
 		}
 		return in

@@ -4,8 +4,18 @@ import "github.com/pugcheck/pugcheck/harness/report"
 
 // What a runtime makes of a handler's Outputs, and what it tells the handler.
 
+const sameOfDescriptors = "the same demand in the section on descriptors"
+
 var outputs = []Defect{
+	{Name: "type-normalised", Clause: "P5.1-3", Fault: "commits content types in lower case", Message: "Text/Plain; Charset=UTF-8", Beside: map[string]string{"S7-6": sameOfDescriptors}},
+	{Name: "schema-lost", Clause: "P5.1-5", Fault: "does not commit schema-url", Message: "https://example.com/s?v=1#x", Beside: map[string]string{"S7-6": sameOfDescriptors}},
+	{Name: "name-made-up", Clause: "P5.1-6", Fault: "names entries without a name after their digest", Message: "where it has none there is none", Beside: map[string]string{"S7-6": sameOfDescriptors}},
+	{Name: "stored-metadata-lower-case", Clause: "P5.1-7", Fault: "commits metadata keys in lower case", Message: `"Key-A": "1"`, Beside: map[string]string{"S7-7": sameOfDescriptors}},
+	{Name: "fork-needs-session", Clause: "P5.1-8", Fault: "takes fork for nothing where no session is chosen", Message: "is recorded as a fork, with a child's ID as its target"},
+	{Name: "order-of-uploads", Clause: "P5.2-2", Fault: "commits entries as their uploads finish", Message: `"o17", "o19", "o00", "o02"`},
 	{Name: "uri-before-data", Clause: "P5.3-3", Fault: "takes the body from uri where an Output has data as well", Message: "the body is that of data"},
+	{Name: "memory-before-pause", Clause: "P5.3-6", Fault: "takes a pause with the name of a memory object for a memory write", Message: "a name that begins with memories/ns/ gives one control message"},
+	{Name: "fork-before-memory", Clause: "P5.3-8", Fault: "takes a memory write with fork for a fork", Message: "the Output becomes a record of its memory namespace"},
 }
 
 var lifeOfASession = []Defect{

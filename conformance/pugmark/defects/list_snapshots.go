@@ -14,7 +14,7 @@ var snapshots = []Defect{
 	{Name: "single-descriptor-bare", Clause: "S6-1", Fault: "writes a single descriptor without an array around it", Message: "want an array, found an object"},
 	{Name: "snapshot-name-in-lower-case", Clause: "S6.1-3", Fault: "names snapshots in lower-case hex", Message: "eight uppercase hex digits"},
 	{Name: "version-off-by-one", Clause: "S6.1-4", Fault: "counts the complement from the version instead of the version less 1", Message: "FFFFFFF"},
-	{Name: "last-two-digits-only", Clause: "S6.1-5", Fault: "reads only the last two digits of a snapshot's name", Message: "the entry of version 257", Beside: map[string]string{
+	{Name: "last-two-digits-only", Clause: "S6.1-5", Fault: "reads only the last two digits of a snapshot's name", Message: "the snapshot of version 257 … the newest: entry-1", Beside: map[string]string{
 		"P2.2-11": belowTheLatest, "P4.2-7": belowTheLatest, "P13-4": belowTheLatest, "S6.1-4": belowTheLatest, "S6.1-6": belowTheLatest, "S6.3-2": belowTheLatest}},
 	{Name: "lists-all-pages", Clause: "S6.1-6", Fault: "lists all snapshots to find the latest", Message: "4 for 3,500", Beside: map[string]string{"S6.3-1": "a listing of all is none with max-keys=1"}},
 	{Name: "snapshot-never-cached", Clause: "S6.2-1", Verdict: report.Warn, Fault: "writes snapshots with Cache-Control no-cache", Message: `Cache-Control "no-cache"`},
@@ -34,6 +34,7 @@ var snapshots = []Defect{
 	{Name: "missing-session-made-up", Clause: "S6.3-4", Fault: "runs a session that has no manifest", Message: "not invoked for a session that does not exist"},
 	{Name: "everything-is-a-checkpoint", Clause: "S6.3-5", Fault: "takes every snapshot for a checkpoint", Message: "keys of the child: []"},
 	{Name: "type-with-a-capital", Clause: "S6.4-1", Fault: "writes snapshot types with a capital letter", Message: `"Checkpoint"`},
+	{Name: "commits-as-provisional", Clause: "S6.4-2", Fault: "commits what a handler said as a provisional snapshot", Message: "what an invocation commits is a checkpoint"},
 	{Name: "whole-log-in-each-snapshot", Clause: "S6.5-1", Fault: "repeats the whole log in each snapshot", Message: "version 2 holds the descriptor of output-2", Beside: map[string]string{
 		"S7.2-4": "older fields of earlier entries are repeated as well"}},
 	{Name: "parents-without-bound", Clause: "S6.5-3", Fault: "reads ancestors up to their latest version", Message: "entries of the parent behind the pointer's version are not visible"},
@@ -42,8 +43,12 @@ var snapshots = []Defect{
 }
 
 var numbers = []Defect{
+	{Name: "control-without-blob", Clause: "S7-2", Fault: "does not store the body of control messages", Message: "the blob that a descriptor refers to exists … no objects/sha256:"},
+	{Name: "stored-size-of-base64", Clause: "S7-4", Fault: "commits the length of the base64 text as size", Message: "size 28, the blob has 21 bytes"},
+	{Name: "time-without-zone", Clause: "S7-5", Fault: "commits local times without an offset", Message: "RFC 3339 timestamp with an offset"},
 	{Name: "legacy-forks-overlooked", Clause: "S7.2-2", Fault: "does not know fork records in their older form", Message: "fork-session-id", Beside: map[string]string{
 		"P4.2-10": "fork records that are not known are replayed"}},
+	{Name: "child-keeps-older-field", Clause: "S7.2-4", Fault: "writes fork-session-id into a child's first entry", Message: "fork-session-id"},
 	{Name: "control-without-number", Clause: "S7.3-1", Fault: "gives control messages no sequence number", Message: "the control message's too"},
 	{Name: "always-from-one", Clause: "S7.3-2", Fault: "numbers every session from 1", Message: "first-sequence-number, 1000"},
 	{Name: "gaps-between-numbers", Clause: "S7.3-3", Fault: "leaves gaps between sequence numbers", Message: "[6 8 10"},

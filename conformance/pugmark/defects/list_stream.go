@@ -57,6 +57,7 @@ var inputFields = []Defect{
 	{Name: "schema-dropped", Clause: "P4.1-6", Fault: "leaves schema-url out", Message: "https://example.com/s?v=1#x"},
 	{Name: "name-basename", Clause: "P4.1-7", Fault: "cuts names at their last slash", Message: "b.txt … dir/b.txt"},
 	{Name: "metadata-lower-case", Clause: "P4.1-8", Fault: "folds metadata keys to lower case", Message: `"Key-A": "1"`},
+	{Name: "data-decompressed", Clause: "P4.1-9", Fault: "puts the decompressed body of an encoded entry into data", Message: "packed: 8500 bytes"},
 	{Name: "small-bodies-unreachable", Clause: "P4.1-10", Fault: "leaves the url of small bodies out, whether or not they are in data", Message: "neither url nor data", Beside: map[string]string{
 		"S3.1-1": "short bodies without inline data at rest cannot be had", "S7.1-2": "short bodies without inline data at rest cannot be had"}},
 }
@@ -80,6 +81,8 @@ var streamOrder = []Defect{
 	{Name: "two-lifecycle-records", Clause: "P4.2-11", Fault: "ends the stream with two lifecycle records", Message: "are lifecycle records"},
 	{Name: "lifecycle-with-metadata", Clause: "P4.2-12", Fault: "puts metadata into the lifecycle record", Message: `{"metadata":{"version":"1"}}`},
 	{Name: "object-after-lifecycle", Clause: "P4.2-13", Fault: "sends the last entry behind the lifecycle record", Message: "it is record 6 of 7"},
+	{Name: "only-the-last-pushed", Clause: "P4.3-1", Fault: "tags only the last entry behind a stop with push", Message: "c, d and e, which follow the stopped message"},
+	{Name: "all-pushed-on-wake", Clause: "P4.3-2", Fault: "tags entries before a stop with push as well", Message: "a and b, which precede the stopped message"},
 	{Name: "last-one-tagged", Clause: "P4.3-3", Fault: "tags only the last of the new entries with push", Message: "d and e, the two objects of the last snapshot"},
 	{Name: "all-tagged", Clause: "P4.3-4", Fault: "tags every entry of the log with push", Message: "a, b and c have no event"},
 }
