@@ -76,7 +76,20 @@ type T struct {
 func newT(id string, seed uint64, ledger *Ledger) *T {
 	h := fnv.New64a()
 	h.Write([]byte(id))
-	return &T{Ledger: ledger, ID: id, Seed: seed, Rand: rand.New(rand.NewPCG(seed, h.Sum64()))}
+	return &T{Ledger: ledger, ID: id, Seed: seed, Rand: rand.New(&lockedSource{source: rand.NewPCG(seed, h.Sum64())})}
+}
+
+// lockedSource lets a scenario draw from its random source in the goroutine of a
+// held request too.
+type lockedSource struct {
+	mu     sync.Mutex
+	source rand.Source
+}
+
+func (l *lockedSource) Uint64() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.source.Uint64()
 }
 
 // Evidence keeps a piece of text that explains what happened. It is shown when
