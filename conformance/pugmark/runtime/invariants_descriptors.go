@@ -41,7 +41,7 @@ func (x *Lab) allDescriptors() []writtenDescriptor {
 	}
 	var out []writtenDescriptor
 	add := func(r fakes3.Request, i int, d wire.Descriptor) {
-		w := writtenDescriptor{Descriptor: d, file: r, copied: x.seeded[d.BlobKey()] && !own[d.BlobKey()], place: fmt.Sprintf("descriptor %d of %s", i+1, Key(r))}
+		w := writtenDescriptor{Descriptor: d, file: r, copied: x.laidOut(d.BlobKey()) && !own[d.BlobKey()], place: fmt.Sprintf("descriptor %d of %s", i+1, Key(r))}
 		if json.Unmarshal(d.Raw, &w.fields) == nil {
 			out = append(out, w)
 		}
@@ -214,7 +214,7 @@ var _ = everyBucket("S3.1-3 S7.1-3 S7-2 S7-3", func(x *Lab) {
 // the write that stored it, where it came later. The moments are those of the
 // server: a client that waits for the answer is always past the effect.
 func (x *Lab) storedBefore(key string, file fakes3.Request) (before bool, first string) {
-	if x.seeded[key] {
+	if x.laidOut(key) {
 		return true, ""
 	}
 	for _, r := range x.Writes(key) {

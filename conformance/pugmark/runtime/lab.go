@@ -93,11 +93,19 @@ func (x *Lab) Keys(prefix string) []string {
 	return out
 }
 
+// laidOut tells whether the scenario put an object at the key itself, be it from
+// a held request's goroutine.
+func (x *Lab) laidOut(key string) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.seeded[key]
+}
+
 // New lists keys below prefix that the scenario did not lay out itself.
 func (x *Lab) New(prefix string) []string {
 	var out []string
 	for _, k := range x.Keys(prefix) {
-		if !x.seeded[k] {
+		if !x.laidOut(k) {
 			out = append(out, k)
 		}
 	}
@@ -192,7 +200,7 @@ func (x *Lab) Snapshot(id wire.SessionID, version uint32) (wire.Snapshot, bool) 
 	}
 	s, problems := wire.DecodeSnapshot(o)
 	x.mu.Lock()
-	own := !x.seeded[o.Key]
+	own := !x.laidOut(o.Key)
 	x.mu.Unlock()
 	for _, p := range problems {
 		switch p.Kind {
