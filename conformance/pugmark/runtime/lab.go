@@ -200,7 +200,7 @@ func (x *Lab) Snapshot(id wire.SessionID, version uint32) (wire.Snapshot, bool) 
 	}
 	s, problems := wire.DecodeSnapshot(o)
 	x.mu.Lock()
-	own := !x.laidOut(o.Key)
+	own := !x.seeded[o.Key]
 	x.mu.Unlock()
 	for _, p := range problems {
 		switch p.Kind {
