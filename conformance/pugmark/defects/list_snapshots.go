@@ -13,7 +13,8 @@ var snapshots = []Defect{
 	{Name: "snapshot-as-lines", Clause: "S6-1", Fault: "writes a snapshot as JSON lines", Message: "want an array, found an object"},
 	{Name: "single-descriptor-bare", Clause: "S6-1", Fault: "writes a single descriptor without an array around it", Message: "want an array, found an object"},
 	{Name: "snapshot-name-in-lower-case", Clause: "S6.1-3", Fault: "names snapshots in lower-case hex", Message: "eight uppercase hex digits"},
-	{Name: "version-off-by-one", Clause: "S6.1-4", Fault: "counts the complement from the version instead of the version less 1", Message: "FFFFFFF"},
+	{Name: "version-off-by-one", Clause: "S6.1-4", Fault: "counts the complement from the version instead of the version less 1", Message: "FFFFFFF", Beside: map[string]string{
+		"S6.2-10": "the version in the metadata is then not that of the name"}},
 	{Name: "last-two-digits-only", Clause: "S6.1-5", Fault: "reads only the last two digits of a snapshot's name", Message: "the snapshot of version 257 … the newest: entry-1", Beside: map[string]string{
 		"P2.2-11": belowTheLatest, "P4.2-7": belowTheLatest, "P13-4": belowTheLatest, "S6.1-4": belowTheLatest, "S6.1-6": belowTheLatest, "S6.3-2": belowTheLatest}},
 	{Name: "lists-all-pages", Clause: "S6.1-6", Fault: "lists all snapshots to find the latest", Message: "4 for 3,500", Beside: map[string]string{"S6.3-1": "a listing of all is none with max-keys=1"}},

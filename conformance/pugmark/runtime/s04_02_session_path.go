@@ -109,8 +109,8 @@ func (x *Lab) pathsOf(id wire.SessionID, partition, name, what string) {
 		blame("S4.2-5", false, "the last segment "+segment+", the last 12 bytes of the ID in upper case")
 	case name == "manifest.json":
 		blame("S4.2-1", false, want)
-	case wire.ParseKey(got).Kind == wire.KindSnapshot:
-		// the name of another version: S6.1-4
+	case path.Dir(got) == path.Dir(want):
+		// in its place under another name: S6.1-3, S6.1-4
 	default:
 		blame("S4.3-1", false, want)
 	}
@@ -128,7 +128,7 @@ func (x *Lab) mentioning(id wire.SessionID) []string {
 }
 
 // strangeSnapshots lists new keys in directories of sessions that are neither a
-// manifest nor a snapshot at its place.
+// manifest nor directly below snapshots/; how they are called there is for S6.1-3.
 func (x *Lab) strangeSnapshots() []string {
 	out := []string{}
 	for _, k := range x.New("sessions/") {
@@ -136,7 +136,7 @@ func (x *Lab) strangeSnapshots() []string {
 		if err != nil || !strings.HasSuffix(k, ".json") || rest == "manifest.json" {
 			continue // the path of a session has another form, S4.2, or it is no snapshot
 		}
-		if wire.ParseKey(k).Kind != wire.KindSnapshot {
+		if path.Dir(rest) != "snapshots" {
 			out = append(out, k)
 		}
 	}
