@@ -25,7 +25,8 @@ other runtime is named, and an example to compare another one with.
 
 --bucket takes s3://BUCKET/PREFIX or a directory. S3 is reached by the standard
 environment: AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID and
-AWS_SECRET_ACCESS_KEY.
+AWS_SECRET_ACCESS_KEY. Commands that only look at sessions also take the
+http:// or https:// URL of a public bucket.
 
 Exit status: 0 done, 1 failed, 2 unusable arguments, 3 (lookup) no such name.`,
 	}
@@ -43,7 +44,7 @@ Exit status: 0 done, 1 failed, 2 unusable arguments, 3 (lookup) no such name.`,
 
 // bucketFlag adds --bucket and returns where its value will be.
 func bucketFlag(cmd *cobra.Command) *string {
-	location := cmd.Flags().String("bucket", "", "s3://BUCKET/PREFIX or a directory (required)")
+	location := cmd.Flags().String("bucket", "", "s3://BUCKET/PREFIX, a directory, or http(s):// to read only (required)")
 	must(cmd.MarkFlagRequired("bucket"))
 	return location
 }
@@ -101,6 +102,16 @@ func openRepo(ctx context.Context, location string) (*session.Repo, error) {
 		return nil, usageError(err)
 	}
 	return session.New(s, session.Options{Parallel: replayParallel}), nil
+}
+
+// withWritableRepo is withRepo for a command that writes.
+func withWritableRepo(cmd *cobra.Command, location string, do func(context.Context, *session.Repo) error) error {
+	return withRepo(cmd, location, func(ctx context.Context, repo *session.Repo) error {
+		if err := store.CheckWritable(repo.Store()); err != nil {
+			return usageError(fmt.Errorf("--bucket: %w", err))
+		}
+		return do(ctx, repo)
+	})
 }
 
 // withRepo opens the bucket, calls do, and classifies its error.

@@ -40,7 +40,7 @@ is; so is the session that has the name already, whose ID is then printed.`,
 			}
 		}
 		m.Session = id.ID()
-		return withRepo(cmd, *location, func(ctx context.Context, repo *session.Repo) error {
+		return withWritableRepo(cmd, *location, func(ctx context.Context, repo *session.Repo) error {
 			created, err := repo.Create(ctx, m)
 			if err != nil {
 				return err

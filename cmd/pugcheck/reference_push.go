@@ -41,7 +41,7 @@ session, a queueing one waits for the next.`,
 				files[i] = f
 			}
 		}
-		return withRepo(cmd, *location, func(ctx context.Context, repo *session.Repo) error {
+		return withWritableRepo(cmd, *location, func(ctx context.Context, repo *session.Repo) error {
 			// Before anything is stored: a session that does not exist leaves no blobs.
 			if _, err := repo.Latest(ctx, id.ID()); err != nil {
 				return err
@@ -73,7 +73,7 @@ name, and print the new version. What the session's log holds stays in it.`,
 	location, id := bucketFlag(cmd), sessionFlag(cmd)
 	name := nameFlag(cmd, "name", "name to delete")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return withRepo(cmd, *location, func(ctx context.Context, repo *session.Repo) error {
+		return withWritableRepo(cmd, *location, func(ctx context.Context, repo *session.Repo) error {
 			return printVersion(cmd)(repo.Delete(ctx, id.ID(), *name))
 		})
 	}

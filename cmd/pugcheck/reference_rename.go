@@ -28,7 +28,7 @@ belongs to another session is taken, nor one that changes hands meanwhile.`,
 				return usageError(err)
 			}
 		}
-		return withRepo(cmd, *location, func(ctx context.Context, repo *session.Repo) error {
+		return withWritableRepo(cmd, *location, func(ctx context.Context, repo *session.Repo) error {
 			id, err := repo.Rename(ctx, *from, *to)
 			if err != nil {
 				return err

@@ -41,7 +41,7 @@ in PUGMARK_RPC_ADDRESS, which is called once and ended then.`,
 			return usageError(err)
 		}
 		_, s3Query, _ := strings.Cut(*location, "?")
-		return withRepo(cmd, *location, func(ctx context.Context, repo *session.Repo) error {
+		return withWritableRepo(cmd, *location, func(ctx context.Context, repo *session.Repo) error {
 			_, err := engine.Run(ctx, engine.Config{
 				Repo:     repo,
 				Handlers: handlers,

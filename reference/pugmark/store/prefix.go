@@ -52,3 +52,6 @@ func (p *prefixed) List(ctx context.Context, prefix string, options ListOptions)
 	}
 	return page, nil
 }
+
+// ReadOnly implements ReadOnly: the part is as writable as the whole.
+func (p *prefixed) ReadOnly() error { return CheckWritable(p.store) }

@@ -1,8 +1,8 @@
 // Package store says what the runtime needs of an object store, and nothing more: whole objects with attributes,
 // atomic create-if-absent, and listings in byte order.
 //
-// Backends: s3, dir and mem, each in its own package; package bucket opens one by its URL. All of them pass package
-// storetest.
+// Backends: s3, dir and mem, each in its own package, and web, which can only be read; package bucket opens one by its
+// URL. All of them pass package storetest.
 package store
 
 import (
@@ -57,7 +57,24 @@ var (
 	ErrChecksum = errors.New("body does not match its checksum")
 	// ErrNoBucket: the bucket or directory itself does not exist.
 	ErrNoBucket = errors.New("bucket does not exist")
+	// ErrReadOnly: the store can be read and not written to, whatever the object; see CheckWritable.
+	ErrReadOnly = errors.New("bucket can only be read")
 )
+
+// ReadOnly is implemented by a store whose Put and Delete always give ErrReadOnly.
+type ReadOnly interface {
+	// ReadOnly gives the error that writing would give.
+	ReadOnly() error
+}
+
+// CheckWritable gives ErrReadOnly where s can never be written to. It sends no request, so that whoever is going to
+// write can learn it before anything else is done.
+func CheckWritable(s Store) error {
+	if r, ok := s.(ReadOnly); ok {
+		return r.ReadOnly()
+	}
+	return nil
+}
 
 // Attributes is what an object carries beside its body.
 type Attributes struct {

@@ -10,6 +10,7 @@ import (
 	"github.com/pugcheck/pugcheck/reference/pugmark/store"
 	"github.com/pugcheck/pugcheck/reference/pugmark/store/dir"
 	"github.com/pugcheck/pugcheck/reference/pugmark/store/s3"
+	"github.com/pugcheck/pugcheck/reference/pugmark/store/web"
 )
 
 // Open gives the store at location, which is one of
@@ -17,8 +18,10 @@ import (
 //	s3://BUCKET/PREFIX    with ?endpoint=URL and ?region=NAME in place of the environment's
 //	file:///DIRECTORY
 //	DIRECTORY
+//	http://HOST/PATH      read-only and without credentials: a public bucket, or a web server; https:// as well
 //
-// A directory has to exist: store.ErrNoBucket. A missing S3 bucket shows at the first request.
+// A directory has to exist: store.ErrNoBucket. A missing S3 bucket shows at the first request, and so does a server that
+// is not there.
 func Open(ctx context.Context, location string) (store.Store, error) {
 	if location == "" {
 		return nil, fmt.Errorf("bucket: empty location: want s3://BUCKET/PREFIX or a directory")
@@ -42,8 +45,14 @@ func Open(ctx context.Context, location string) (store.Store, error) {
 			return nil, fmt.Errorf("bucket %q: want file:///DIRECTORY", location)
 		}
 		return openDir(u.Path)
+	case "http", "https":
+		s, err := web.Open(location)
+		if err != nil {
+			return nil, fmt.Errorf("bucket: %w", err)
+		}
+		return s, nil
 	}
-	return nil, fmt.Errorf("bucket %q: scheme %q is not known: want s3://BUCKET/PREFIX or a directory", location, scheme)
+	return nil, fmt.Errorf("bucket %q: scheme %q is not known: want s3://BUCKET/PREFIX, a directory, or http(s):// to read only", location, scheme)
 }
 
 func openDir(path string) (store.Store, error) {

@@ -56,6 +56,10 @@ func TestBadLocations(t *testing.T) {
 		"file://host/x":                "file:///DIRECTORY",
 		"s3://b%zz":                    "invalid URL escape",
 		"/absolutely/not/there/at/all": "does not exist",
+		"http:///path":                 "has no host",
+		"https://:80/path":             "has no host",
+		"https://host/path?list=1":     "without user, ? and #",
+		"https://host/%zz":             "invalid URL escape",
 	} {
 		_, err := bucket.Open(context.Background(), location)
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -172,19 +172,19 @@ func testListPartialPrefix(t *testing.T, a, b store.Store) {
 
 // S1-1.
 func testPrefix(t *testing.T, a, b store.Store) {
-	inner := store.WithPrefix(a, "deep/root/")
+	inner, seen := store.WithPrefix(a, "deep/root/"), store.WithPrefix(b, "deep/root/")
 	put(t, inner, "refs/x", "x", ifAbsent(plain))
 	put(t, inner, "refs/y/z", "z", plain)
 	put(t, a, "deep/rooted", "", plain)
 	put(t, a, "refs/x", "outside", plain)
-	wantBody(t, inner, "refs/x", "x")
+	wantBody(t, seen, "refs/x", "x")
 	wantBody(t, b, "deep/root/refs/x", "x")
-	wantKeys(t, "all", allKeys(t, inner, ""), "refs/x", "refs/y/z")
-	page := list(t, inner, "refs/", store.ListOptions{Delimiter: "/", After: "refs/w"})
+	wantKeys(t, "all", allKeys(t, seen, ""), "refs/x", "refs/y/z")
+	page := list(t, seen, "refs/", store.ListOptions{Delimiter: "/", After: "refs/w"})
 	wantKeys(t, "keys", page.Keys, "refs/x")
 	wantKeys(t, "prefixes", page.Prefixes, "refs/y/")
-	first := list(t, inner, "", store.ListOptions{Max: 1})
-	wantKeys(t, "second page", list(t, inner, "", store.ListOptions{Max: 1, Token: first.Next}).Keys, "refs/y/z")
+	first := list(t, seen, "", store.ListOptions{Max: 1})
+	wantKeys(t, "second page", list(t, seen, "", store.ListOptions{Max: 1, Token: first.Next}).Keys, "refs/y/z")
 	if err := inner.Delete(context.Background(), "refs/x", store.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}

@@ -165,11 +165,11 @@ func testReplacedAttributes(t *testing.T, a, b store.Store) {
 }
 
 // S2.1-1, S2.1-2.
-func testAbsent(t *testing.T, a, _ store.Store) {
-	wantAbsent(t, a, "objects/x")
+func testAbsent(t *testing.T, a, b store.Store) {
+	wantAbsent(t, b, "objects/x")
 	put(t, a, "sessions/year=2025/month=01/x", "x", plain)
-	wantAbsent(t, a, "sessions/year=2025")
-	wantAbsent(t, a, "sessions/year=2025/month=01/x/y")
+	wantAbsent(t, b, "sessions/year=2025")
+	wantAbsent(t, b, "sessions/year=2025/month=01/x/y")
 }
 
 // S2.1-4.
@@ -233,4 +233,24 @@ func testLargeBody(t *testing.T, a, b store.Store) {
 	if !bytes.Equal(hash.Sum(nil), sum[:]) || attrs.Size != int64(len(body)) {
 		t.Fatalf("a body of %d bytes comes back as another one of %d", len(body), attrs.Size)
 	}
+}
+
+// What can only be read says so before and whenever it is written to, and stays as it is.
+func testReadOnly(t *testing.T, a, b store.Store) {
+	ctx := context.Background()
+	etag := put(t, a, "refs/x", "x", plain)
+	for _, s := range []store.Store{b, store.WithPrefix(b, "deep/")} {
+		if err := store.CheckWritable(s); !errors.Is(err, store.ErrReadOnly) {
+			t.Errorf("writable: error %v, want %v", err, store.ErrReadOnly)
+		}
+	}
+	refuse(t, b, "refs/x", "y", plain, store.ErrReadOnly)
+	refuse(t, b, "refs/y", "y", ifAbsent(plain), store.ErrReadOnly)
+	for _, options := range []store.DeleteOptions{{}, {IfMatch: etag}} {
+		if err := b.Delete(ctx, "refs/x", options); !errors.Is(err, store.ErrReadOnly) {
+			t.Errorf("delete: error %v, want %v", err, store.ErrReadOnly)
+		}
+	}
+	wantBody(t, b, "refs/x", "x")
+	wantAbsent(t, b, "refs/y")
 }
