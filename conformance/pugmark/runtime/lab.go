@@ -15,11 +15,11 @@ import (
 	"github.com/pugcheck/pugcheck/harness/report"
 )
 
-// The bucket root lies below a prefix, so that a runtime which takes the bucket
-// itself for the root is seen (S1-1).
+// The bucket root lies below a prefix of two segments, so that a runtime which
+// takes the bucket itself, or its first segment, for the root is seen (S1-1).
 const (
 	bucketName = "pugcheck"
-	bucketRoot = "lab/"
+	bucketRoot = "lab/root/"
 )
 
 // Lab is the bench of one scenario: a fake S3 of its own, a bucket builder, the
