@@ -264,6 +264,8 @@ func TestURI(t *testing.T) {
 			io.WriteString(w, large)
 		case "/reason":
 			io.WriteString(w, "fetched reason")
+		case "/endless":
+			io.WriteString(w, strings.Repeat("日", maxReason/3+1))
 		case "/short":
 			w.Header().Set("Content-Length", "100")
 			io.WriteString(w, "half")
@@ -300,6 +302,8 @@ func TestURI(t *testing.T) {
 		r.handler.emits(out("A"), uri(path))
 		r.fails(want, "output record 2", source.URL+path)
 	}
+	r.handler.emits(uri("/endless", `"content-type":"`+pauseType+`"`))
+	r.fails("longer than 1048576 bytes", "output record 1")
 	r.config.MaxFetch = 1000
 	r.handler.emits(uri("/large"))
 	r.fails("too large")

@@ -13,7 +13,6 @@ import (
 
 	"github.com/pugcheck/pugcheck/reference/pugmark/layout"
 	"github.com/pugcheck/pugcheck/reference/pugmark/session"
-	"github.com/pugcheck/pugcheck/reference/pugmark/store"
 	"github.com/pugcheck/pugcheck/reference/pugmark/stream"
 	"github.com/pugcheck/pugcheck/reference/pugmark/transport"
 )
@@ -242,13 +241,7 @@ func TestUnknownSession(t *testing.T) {
 func TestSessionThatLostItsNameDoesNotCommit(t *testing.T) {
 	r := newRig(t)
 	other := r.create(session.Manifest{})
-	path, _ := other.Path()
-	steal := func() {
-		_, err := store.PutBytes(t.Context(), r.store.Store, "refs/sessions/main", []byte(path.Manifest()), store.PutOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	steal := func() { r.link("main", other) }
 	r.id = r.create(session.Manifest{Name: "main"})
 	r.handler.emits(out("A"))
 	r.run()
@@ -257,6 +250,15 @@ func TestSessionThatLostItsNameDoesNotCommit(t *testing.T) {
 		return out("B") + out("C", `"session":"`+other.String()+`"`), nil
 	}
 	r.fails("main")
+	r.handler.act = func(*call) (string, error) { // R-27: memory is no session work, but written by this session
+		steal()
+		return out("M", named("memories/ns/x")), nil
+	}
+	r.link("main", r.id)
+	r.fails("main")
+	if keys := r.keys("memories/"); keys != nil {
+		t.Errorf("memory was written: %q", keys)
+	}
 	child := r.newID()
 	r.commitDescriptors(r.id, session.Checkpoint, r.fork(child, "f"))
 	calls := len(r.handler.calls)
@@ -307,6 +309,8 @@ func TestFailedInvocations(t *testing.T) {
 		{all + `{"data":"QQ=="`, "ends inside a record"},
 		{all + out("{}", `"content-type":"application/vnd.pugmark.control+json"`), "control messages"},
 		{out("A", `"session":"xyz"`), `field "session"`},
+		{out("A", named("memories/ns/x"), `"session":"xyz"`), `field "session"`},
+		{out("p", `"content-type":"`+pauseType+`","session":"xyz"`), `field "session"`},
 		{out("A", `"session":"ffffffff00112233445566778899aabb"`), "year 9999"},
 		{out("A", `"fork":true,"session":"ffffffff00112233445566778899aabb"`), "year 9999"},
 		{out("A", `"fork":true,"session":"`+r.id.String()+`"`), "forked into itself"},

@@ -71,8 +71,9 @@ func (r *runner) commit(ctx context.Context, st *state, event string, out *outpu
 		})
 	}
 	work := len(out.entries) > 0 || control != nil
-	if work {
-		// S9.1-4: the name may have gone to another session while the handler ran.
+	if work || len(out.memory) > 0 {
+		// S9.1-4, S14.1-2: the name may have gone to another session while the
+		// handler ran; then memory is not written either.
 		out.uploads.Go(func() error { return r.Repo.CheckRef(out.ctx, st.manifest) })
 	}
 	// S7-3: every blob before the snapshot that names it.

@@ -97,6 +97,10 @@ func (o *outputs) route(record stream.Output) error {
 	if record.ContentType == session.ControlType {
 		return errors.New("a handler may not emit control messages") // P9-11
 	}
+	target, err := sessionID(record.Session) // of whatever record
+	if err != nil {
+		return fmt.Errorf("field \"session\": %w", err)
+	}
 	if record.ContentType == pauseType { // P5.3-6, P5.3-7
 		return o.setPause(record)
 	}
@@ -113,10 +117,6 @@ func (o *outputs) route(record stream.Output) error {
 		d.Name = name
 		o.memory[namespace] = append(o.memory[namespace], d) // P8.4-3: not in the log
 		return nil
-	}
-	target, err := sessionID(record.Session)
-	if err != nil {
-		return fmt.Errorf("field \"session\": %w", err)
 	}
 	switch {
 	case record.Fork: // P5.3-10

@@ -45,7 +45,10 @@ func (o *outputs) setPause(record stream.Output) error {
 				return "", record.Fault(fmt.Errorf("fetch %s: %w", record.URI, err))
 			}
 			defer body.Close()
-			text, err := io.ReadAll(io.LimitReader(body, maxReason))
+			text, err := io.ReadAll(io.LimitReader(body, maxReason+1))
+			if err == nil && len(text) > maxReason {
+				err = fmt.Errorf("the reason of a pause is longer than %d bytes", maxReason)
+			}
 			if err != nil {
 				return "", record.Fault(fmt.Errorf("fetch %s: %w", record.URI, err))
 			}

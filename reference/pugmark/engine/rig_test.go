@@ -66,6 +66,18 @@ func (r *rig) create(m session.Manifest) layout.SessionID {
 	return m.Session
 }
 
+// link points a session name at a session.
+func (r *rig) link(name string, id layout.SessionID) {
+	r.Helper()
+	path, err := id.Path()
+	if err != nil {
+		r.Fatal(err)
+	}
+	if _, err := store.PutBytes(r.Context(), r.store.Store, "refs/sessions/"+name, []byte(path.Manifest()), store.PutOptions{}); err != nil {
+		r.Fatal(err)
+	}
+}
+
 // run runs the rig's session once, in a fresh process as it were.
 func (r *rig) run() Result {
 	r.Helper()

@@ -122,7 +122,7 @@ func readOnly(open func(ctx context.Context, path string) (Blob, error)) http.Ha
 		if blob.ContentType == "" {
 			header.Set("Content-Type", "application/octet-stream")
 		}
-		if blob.ContentEncoding != "" {
+		if blob.ContentEncoding != "" && blob.ContentEncoding != "identity" {
 			header.Set("Content-Encoding", blob.ContentEncoding) // P7-13: sent as it is stored
 		}
 		if r.Method == http.MethodHead {

@@ -26,7 +26,7 @@ func start(t *testing.T) *Server {
 		case html:
 			return blob("<html>", "text/plain; charset=utf-8", ""), nil
 		case layout.DigestOf(nil):
-			return blob("", "", ""), nil
+			return blob("", "", "identity"), nil // no encoding by another name
 		case layout.DigestOf([]byte("z")):
 			return blob("\x1f\x8bpacked", "application/x.foo+json", "gzip"), nil
 		case layout.DigestOf([]byte("large")):

@@ -21,10 +21,12 @@ const (
 )
 
 // environment is base with the identity in it. Values that this process
-// inherited for itself are never passed on (P13-1, P14.1-2).
+// inherited for itself are never passed on (P13-1, P14.1-2): among them the
+// address that a runtime above told it, which would have a handler listen there
+// (P13-5).
 func environment(base []string, id Identity) []string {
 	own := map[string]bool{envAgent: true, envSession: true, envMetadata: true, envVersion: true,
-		envTraceParent: true, envTraceState: true}
+		envTraceParent: true, envTraceState: true, envRPCAddress: true}
 	env := make([]string, 0, len(base)+len(own))
 	for _, v := range base {
 		if name, _, _ := strings.Cut(v, "="); !own[name] {

@@ -70,4 +70,8 @@ func TestServiceEnvironment(t *testing.T) {
 	if want := "A=b PUGMARK_RPC_ADDRESS=127.0.0.1:80 PORT=80"; strings.Join(got, " ") != want {
 		t.Errorf("got %q", got)
 	}
+	// A handler that is no service is not told the address of a service above it.
+	if got := environment([]string{"PORT=1", "A=b", "PUGMARK_RPC_ADDRESS=x"}, Identity{}); strings.Join(got[:3], " ") != "PORT=1 A=b PUGMARK_AGENT_ID=" {
+		t.Errorf("got %q", got)
+	}
 }
