@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
@@ -10,6 +11,9 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"pugcheck": func() { os.Exit(run(os.Args[1:])) },
+		// Processes of the benchmarks.
+		"getloop":   func() { exitOn(getLoop(os.Args[1], os.Args[2], os.Args[3])) },
+		"fetchlast": func() { exitOn(fetchLast(os.Stdin)) },
 	})
 }
 
@@ -21,4 +25,12 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 	})
+}
+
+func exitOn(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
 }

@@ -37,9 +37,11 @@ func (r *runner) writeMemory(ctx context.Context, out *outputs, version uint32, 
 // deliver sends the cross-session records of the snapshot just committed, one
 // batch per target (S12.2-2). R-30: the commit stays when a target is missing, and
 // the other targets get theirs.
-func (r *runner) deliver(ctx context.Context, version uint32, committed []session.Descriptor) error {
+func (r *runner) deliver(ctx context.Context, out *outputs, version uint32, committed []session.Descriptor) error {
 	return eachOf(crossSession(r.id, committed), func(target layout.SessionID, batch []session.Descriptor) error {
-		_, err := r.Repo.Deliver(ctx, session.Delivery{Writer: r.id, Version: version, Target: target, Descriptors: batch})
+		_, err := r.Repo.Deliver(ctx, session.Delivery{
+			Writer: r.id, Version: version, Target: target, Descriptors: batch, Since: *out.targets[target],
+		})
 		if err != nil {
 			return fmt.Errorf("session %s, version %d is committed, but: %w", r.id, version, err)
 		}

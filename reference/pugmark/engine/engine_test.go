@@ -102,13 +102,13 @@ func TestPushTags(t *testing.T) {
 }
 
 func TestLongLog(t *testing.T) {
-	// More than one tail step, without and with a control message far back.
+	// More than are fetched at once, without and with a control message far back.
 	for _, first := range []string{"a0", "a0 !running"} {
 		r := newRig(t)
 		r.commit(r.id, session.Checkpoint, strings.Fields(first)...)
 		var want []string
 		want = append(want, "a0")
-		for i := range 2*tailStep + 5 {
+		for i := range 40 {
 			name := fmt.Sprint("n", i)
 			r.commit(r.id, session.Checkpoint, name)
 			want = append(want, name)
@@ -117,7 +117,7 @@ func TestLongLog(t *testing.T) {
 		r.run()
 		r.wantTold(strings.Join(want, " ") + " p+ /")
 		r.commit(r.id, session.Checkpoint, "q", "!running")
-		r.run() // now most of the log is older than the tail
+		r.run() // now the search ends early
 		r.wantTold(strings.Join(want, " ") + " p q+ /")
 	}
 }
@@ -276,7 +276,7 @@ func TestSessionThatLostItsNameDoesNotCommit(t *testing.T) {
 func TestUnreadableSnapshot(t *testing.T) {
 	for _, version := range []uint32{1, 3} {
 		r := newRig(t)
-		for range 2*tailStep + 3 {
+		for range 40 {
 			r.commit(r.id, session.Checkpoint, "a")
 		}
 		r.commit(r.id, session.Checkpoint, "b", "!running")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 
 	"github.com/pugcheck/pugcheck/reference/pugmark/layout"
 	"github.com/pugcheck/pugcheck/reference/pugmark/serve"
@@ -14,7 +15,7 @@ import (
 	"github.com/pugcheck/pugcheck/reference/pugmark/stream"
 )
 
-// inputs writes the input stream of an invocation. Older snapshots are still
+// inputs writes the input stream of an invocation. Later snapshots are still
 // being fetched while earlier records are on their way.
 func (r *runner) inputs(ctx context.Context, st *state, event string, servers Servers, w io.Writer) error {
 	enc := stream.NewEncoder(w)
@@ -22,36 +23,24 @@ func (r *runner) inputs(ctx context.Context, st *state, event string, servers Se
 	if err := enc.Encode(stream.Input{Event: stream.EventMemory, URL: servers.MemoryRoot()}); err != nil {
 		return err
 	}
-	replay := func(e session.Entry, event string) error {
-		// P4.2-9, P4.2-10, R-23, R-24: no control messages and no fork records.
-		if !session.VisibleToHandler(r.id, e) {
-			return nil
-		}
-		in := input(e.Descriptor, servers)
-		in.Event = event
-		return enc.Encode(in)
-	}
 	// P4.2-6: ancestors first, the oldest before all. P4.2-7: then the session's
 	// own snapshots by version. P4.2-8: each in its own order.
-	streamed := append(st.ancestors[:len(st.ancestors):len(st.ancestors)], session.Segment{Manifest: st.manifest, Last: st.older})
-	for e, err := range r.Repo.LogOf(ctx, streamed) {
+	log := append(slices.Clone(st.parents), session.Segment{Manifest: st.manifest, Last: st.version})
+	for e, err := range r.Repo.LogOf(ctx, log) {
 		if err != nil {
 			return err
 		}
-		// P4.3-4: what is older than the tail is never new.
-		if err := replay(e, stream.EventNone); err != nil {
-			return err
+		// P4.2-9, P4.2-10, R-23, R-24: no control messages and no fork records.
+		if !session.VisibleToHandler(r.id, e) {
+			continue
 		}
-	}
-	for _, s := range st.tail {
-		for i, d := range s.Descriptors {
-			event := stream.EventNone
-			if st.pushed(position{s.Version, i}) {
-				event = stream.EventPush
-			}
-			if err := replay(session.Entry{Session: r.id, Version: s.Version, Type: s.Type, Descriptor: d}, event); err != nil {
-				return err
-			}
+		in := input(e.Descriptor, servers)
+		// P4.3-4, P4.3-6: what comes from ancestors is never new.
+		if e.Session == r.id && st.pushed(position{e.Version, e.Index}) {
+			in.Event = stream.EventPush
+		}
+		if err := enc.Encode(in); err != nil {
+			return err
 		}
 	}
 	// P4.2-11 to P4.2-13: one lifecycle record, with nothing but its event, last.

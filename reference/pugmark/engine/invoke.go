@@ -112,7 +112,7 @@ func (r *runner) commit(ctx context.Context, st *state, event string, out *outpu
 	// memory follows the commit. S12.2-1: so do deliveries.
 	return result, errors.Join(
 		r.writeMemory(ctx, out, committed.Version, committed.Transaction),
-		r.deliver(ctx, committed.Version, committed.Descriptors))
+		r.deliver(ctx, out, committed.Version, committed.Descriptors))
 }
 
 // control is the control message that the invocation ends with, or nil.

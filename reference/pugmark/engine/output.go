@@ -35,6 +35,7 @@ type outputs struct {
 	memory  map[string][]*session.Descriptor // by namespace
 	pause   *pause                           // the last one (P10-19)
 	forks   int                              // how many of the entries are fork records
+	targets map[layout.SessionID]*uint32     // the other sessions written to, and their versions meanwhile
 }
 
 // storedBody is a body that this invocation has stored or is about to.
@@ -50,7 +51,7 @@ func (r *runner) newOutputs(ctx context.Context) *outputs {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelWrites)
 	return &outputs{runner: r, uploads: group, ctx: ctx, cancel: cancel,
-		stored: map[storedBody]bool{}, memory: map[string][]*session.Descriptor{}}
+		stored: map[storedBody]bool{}, memory: map[string][]*session.Descriptor{}, targets: map[layout.SessionID]*uint32{}}
 }
 
 // abandon gives up what was collected, and gives the error of an upload if it
@@ -137,8 +138,28 @@ func (o *outputs) route(record stream.Output) error {
 		return err
 	}
 	d.Fork, d.TargetSession = record.Fork, target // P11.1-1, S12.1-1
+	if d.IsCrossSession() {
+		o.lookAt(target)
+	}
 	o.entries = append(o.entries, d)
 	return nil
+}
+
+// lookAt notes the version of a session that is written to, while the handler
+// still runs. Up to there it cannot hold what is not even committed yet, and need
+// not be searched for it (S12.2-4).
+func (o *outputs) lookAt(target layout.SessionID) {
+	if o.targets[target] != nil {
+		return
+	}
+	version := new(uint32)
+	o.targets[target] = version
+	o.uploads.Go(func() error {
+		if v, err := o.Repo.Latest(o.ctx, target); err == nil {
+			*version = v
+		}
+		return nil // a missing target is no reason not to commit
+	})
 }
 
 // sessionID reads the session field of an Output. Zero, like a missing field, is

@@ -17,21 +17,21 @@ import (
 // state is a session at one version: everything that decides whether its handler
 // is due and which entries are new to it. The version is definite: nothing that
 // lands later gets into it (P1-9).
+//
+// It holds no entries, whose number has no bound. They are read for the handler
+// when their turn comes, from the repository's memory as a rule.
 type state struct {
 	manifest session.Manifest
 	version  uint32
+	parents  []session.Segment // the ancestors' parts of the log, the oldest first
 
-	// The log is the ancestors' segments, then the session's own snapshots 1 to
-	// older, then tail. Only the tail is in memory: it reaches back far enough to
-	// hold the latest checkpoint and the latest control message, if there are any.
-	ancestors []session.Segment
-	older     uint32
-	tail      []session.Snapshot
-
+	last       position        // of the session's own last entry; version 0 where there is none
 	checkpoint uint32          // version of the latest checkpoint, 0 where there is none
+	ran        bool            // whether a handler has run, as far as its own snapshots tell
 	control    session.Control // the latest control message, zero where there is none
 	controlAt  position        // where it stands; version 0 where there is none
-	unseen     *interval       // F-2: what a handler that just stopped did not see
+	pending    []session.Snapshot
+	unseen     *interval // F-2: what a handler that just stopped did not see
 }
 
 // position is the place of a descriptor in a session's own snapshots.
@@ -47,11 +47,6 @@ func (p position) after(q position) bool {
 // interval is the versions between two commits, both of them excluded.
 type interval struct{ after, before uint32 }
 
-// tailStep is how many snapshots are fetched first, from the latest backwards,
-// until enough is known; then four times as many, and so on. None of them is
-// fetched in vain if the handler is invoked, since all are replayed.
-const tailStep = 64
-
 // load reads the session's state as it is now.
 func (r *runner) load(ctx context.Context) (*state, error) {
 	manifest, version, err := r.Repo.Open(ctx, r.id)
@@ -60,11 +55,11 @@ func (r *runner) load(ctx context.Context) (*state, error) {
 	}
 	st := &state{manifest: manifest, version: version}
 	group, gctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return r.loadTail(gctx, st) })
+	group.Go(func() error { return r.search(gctx, st) })
 	group.Go(func() error {
 		chain, err := r.Repo.Chain(gctx, r.id, version)
 		if err == nil {
-			st.ancestors = chain[:len(chain)-1]
+			st.parents = chain[:len(chain)-1]
 		}
 		return err
 	})
@@ -76,54 +71,71 @@ func (r *runner) load(ctx context.Context) (*state, error) {
 	return st, nil
 }
 
-func (r *runner) loadTail(ctx context.Context, st *state) error {
-	st.older = st.version
-	for step := uint32(tailStep); st.older > 0 && (st.checkpoint == 0 || st.controlAt.version == 0); step *= 4 {
-		first := st.older - min(st.older, step) + 1
-		var part []session.Snapshot
-		for s, err := range r.Repo.Snapshots(ctx, r.id, first, st.older) {
-			if err != nil {
-				return err
-			}
-			part = append(part, s)
-		}
-		if err := r.examine(ctx, st, part); err != nil {
+// search goes back from the latest snapshot to the latest checkpoint and the
+// latest control message, which decides for every entry behind it (P4.3-1). Where
+// there has never been one, it takes the whole log to know. What is fetched
+// here is not fetched again for the replay.
+func (r *runner) search(ctx context.Context, st *state) error {
+	for s, err := range r.Repo.BackwardAhead(ctx, r.id, st.version) {
+		if err != nil {
 			return err
 		}
-		st.tail = append(part, st.tail...)
-		st.older = first - 1
+		if err := r.examine(ctx, st, s); err != nil {
+			return err
+		}
+		if st.checkpoint > 0 && st.controlAt.version > 0 {
+			break
+		}
+	}
+	slices.Reverse(st.pending)
+	return nil
+}
+
+// examine takes in a snapshot that lies before all those examined so far.
+func (r *runner) examine(ctx context.Context, st *state, s session.Snapshot) error {
+	if n := len(s.Descriptors); n > 0 && st.last.version == 0 {
+		st.last = position{s.Version, n - 1}
+	}
+	if st.checkpoint == 0 { // back to and including the latest checkpoint
+		if left := leftUndone(r.id, s); len(left.Descriptors) > 0 {
+			st.pending = append(st.pending, left)
+		}
+	}
+	if s.Type.IsCheckpoint() {
+		st.checkpoint = max(st.checkpoint, s.Version)
+		// A checkpoint is a handler's work, unless a child was born with it.
+		st.ran = st.ran || s.Version > 1 || st.manifest.Parent.IsZero()
+	}
+	if st.controlAt.version > 0 {
+		return nil
+	}
+	for i, d := range slices.Backward(s.Descriptors) {
+		if !d.IsControl() {
+			continue
+		}
+		st.controlAt, st.ran = position{s.Version, i}, true // only a run leaves control messages
+		body, err := r.Repo.ReadBody(ctx, d)
+		if err != nil {
+			return fmt.Errorf("session %s, version %d: control message: %w", r.id, s.Version, err)
+		}
+		if st.control, err = session.DecodeControl(body); err != nil {
+			// It says nothing that could be acted on, like one that is empty (P9-3).
+			r.Report(fmt.Sprintf("session %s, version %d: %v; taken for status unknown", r.id, s.Version, err))
+			st.control = session.Control{Status: session.StatusUnknown}
+		}
+		break
 	}
 	return nil
 }
 
-// examine looks for the latest checkpoint and control message in snapshots that
-// lie before all those examined so far.
-func (r *runner) examine(ctx context.Context, st *state, part []session.Snapshot) error {
-	for _, s := range slices.Backward(part) {
-		if st.checkpoint == 0 && s.Type.IsCheckpoint() {
-			st.checkpoint = s.Version
-		}
-		if st.controlAt.version > 0 {
-			continue
-		}
-		for i, d := range slices.Backward(s.Descriptors) {
-			if !d.IsControl() {
-				continue
-			}
-			st.controlAt = position{s.Version, i}
-			body, err := r.Repo.ReadBody(ctx, d)
-			if err != nil {
-				return fmt.Errorf("session %s, version %d: control message: %w", r.id, s.Version, err)
-			}
-			if st.control, err = session.DecodeControl(body); err != nil {
-				// It says nothing that could be acted on, like one that is empty (P9-3).
-				r.Report(fmt.Sprintf("session %s, version %d: %v; taken for status unknown", r.id, s.Version, err))
-				st.control = session.Control{Status: session.StatusUnknown}
-			}
-			break
-		}
-	}
-	return nil
+// leftUndone is s with nothing but the records that ask for more than being in
+// the log: forks, and what is meant for other sessions.
+func leftUndone(id layout.SessionID, s session.Snapshot) session.Snapshot {
+	s.Descriptors = slices.DeleteFunc(slices.Clone(s.Descriptors), func(d session.Descriptor) bool {
+		fork := d.Fork && !d.TargetSession.IsZero()
+		return !fork && !(d.IsCrossSession() && d.TargetSession != id)
+	})
+	return s
 }
 
 // due says what a session's state asks for: nothing (pause), or an invocation
@@ -154,33 +166,18 @@ func (st *state) due() due {
 // messages in the session's own snapshots count, which are all there are here.
 func (st *state) stopped() bool { return st.control.Status == session.StatusStopped }
 
-func (st *state) anythingAfterControl() bool {
-	for _, s := range slices.Backward(st.tail) {
-		if n := len(s.Descriptors); n > 0 {
-			return position{s.Version, n - 1}.after(st.controlAt)
-		}
-	}
-	return false
-}
+func (st *state) anythingAfterControl() bool { return st.last.after(st.controlAt) }
 
 // lifecycle is the event of a session that is not stopped. R-04: a session that
 // no handler has run on gets start, or fork if it is a fork child.
 func (st *state) lifecycle() string {
-	child := !st.manifest.Parent.IsZero()
-	if st.controlAt.version > 0 {
-		return stream.EventNone // only a run leaves control messages
+	switch {
+	case st.ran:
+		return stream.EventNone
+	case st.manifest.Parent.IsZero():
+		return stream.EventStart // P6-3
 	}
-	// Without a control message the tail is the whole session. A checkpoint is a
-	// handler's work, unless it is the snapshot 1 that a child is born with.
-	for _, s := range st.tail {
-		if s.Type.IsCheckpoint() && !(child && s.Version == 1) {
-			return stream.EventNone
-		}
-	}
-	if child {
-		return stream.EventFork // P11.2-1
-	}
-	return stream.EventStart // P6-3
+	return stream.EventFork // P11.2-1
 }
 
 // pushed tells whether an entry of the session's own is newly arrived.
@@ -196,31 +193,20 @@ func (st *state) pushed(at position) bool {
 	return at.version > st.checkpoint // all that came after the last run
 }
 
-// pending is the session's most recent snapshot in the sense of R-21: from the
-// latest back to and including the latest checkpoint.
-func (st *state) pending() []session.Snapshot {
-	for i, s := range st.tail {
-		if s.Version >= st.checkpoint {
-			return st.tail[i:]
-		}
-	}
-	return nil
-}
-
 // settle completes what earlier runs recorded and may not have done. It comes
 // before the pause is looked at: a parent that its own fork-only run has stopped
 // has to make its children all the same.
 func (r *runner) settle(ctx context.Context, st *state) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelWrites)
-	for _, s := range st.pending() {
+	for _, s := range st.pending {
 		for _, d := range s.Descriptors {
-			if !d.Fork || d.TargetSession.IsZero() {
+			if !d.Fork {
 				continue
 			}
 			// P11.1-4, P11.1-5: every pending fork, before any Input is sent.
 			group.Go(func() error {
-				_, err := r.Repo.Materialise(ctx, st.manifest, s.Version, d)
+				err := r.Repo.Materialise(ctx, st.manifest, s.Version, d)
 				if errors.Is(err, layout.ErrUnplaceable) {
 					// F-16: whoever wrote this record, no run can ever carry it out.
 					r.Report(fmt.Sprintf("session %s, version %d: %v", r.id, s.Version, err))

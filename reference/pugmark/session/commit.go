@@ -129,7 +129,7 @@ func (r *Repo) putSnapshot(ctx context.Context, path layout.SessionPath, s Snaps
 	if _, err := store.PutBytes(ctx, r.store, path.Snapshot(s.Version), body, options); err != nil {
 		return err
 	}
-	r.cache.addSnapshot(s)
+	r.cache.addSnapshot(s.Session, s.Version, storedOf(body, options.Attributes))
 	return nil
 }
 

@@ -3,12 +3,14 @@ package session
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
 )
 
-// ControlType is the content type of control messages (P9-1).
+// ControlType is the content type of control messages (P9-1). P17-12: exactly this one; entries of similar types are
+// plain ones.
 const ControlType = "application/vnd.pugmark.control+json"
 
 // The statuses of a control message.
@@ -19,6 +21,7 @@ const (
 )
 
 // Control is the body of a control message, the record of a run's outcome (P9-2). Missing fields are zero (P9-3).
+// P9-7, P9-8: StartAt is a time of day, and absent where there is no sleep.
 type Control struct {
 	Status  string    `json:"status,omitempty"`
 	Reason  string    `json:"reason,omitempty"`
@@ -34,11 +37,23 @@ func (c Control) Encode() ([]byte, error) {
 	return body, nil
 }
 
-// DecodeControl reads the body of a control message.
+// DecodeControl reads the body of a control message. An empty start-at is none (P9-3).
 func DecodeControl(body []byte) (Control, error) {
-	var c Control
-	if err := json.Unmarshal(body, &c); err != nil {
+	var found struct {
+		Status  string `json:"status"`
+		Reason  string `json:"reason"`
+		StartAt string `json:"start-at"`
+	}
+	if err := json.Unmarshal(body, &found); err != nil {
 		return Control{}, fmt.Errorf("control message: %w", err)
+	}
+	c := Control{Status: found.Status, Reason: found.Reason}
+	if found.StartAt != "" {
+		at, err := time.Parse(time.RFC3339, strings.ToUpper(found.StartAt)) // "t" and "z" are allowed
+		if err != nil {
+			return Control{}, fmt.Errorf("control message: start-at: %w", err)
+		}
+		c.StartAt = at
 	}
 	return c, nil
 }

@@ -28,6 +28,18 @@ type Delivery struct {
 // F-1: when another writer takes the version, the delivery looks for its own source pair in what was written and goes on
 // to the next version. Taking the conflict for success, as S12.2-10 words it, would lose the message.
 func (r *Repo) Deliver(ctx context.Context, d Delivery) (delivered bool, err error) {
+	key := deliveryKey{d.Writer, d.Version, d.Target}
+	if r.cache.isDelivered(key) {
+		return false, nil
+	}
+	delivered, err = r.deliver(ctx, d)
+	if err == nil {
+		r.cache.addDelivered(key)
+	}
+	return delivered, err
+}
+
+func (r *Repo) deliver(ctx context.Context, d Delivery) (delivered bool, err error) {
 	latest, err := r.Latest(ctx, d.Target)
 	if err != nil {
 		return false, fmt.Errorf("deliver to session %s: %w", d.Target, err)

@@ -12,17 +12,32 @@ import (
 // errTaken: a child's snapshot 1 is somebody else's and does not hold the fork's body.
 var errTaken = errors.New("snapshot 1 is taken")
 
-// Materialise makes the child session that a fork record asks for, and gives its manifest. version is that of the
-// parent's snapshot which holds the record. It may be called again at any time, by any number of runs at once, and
-// completes what a crash left half done (S11.2-15, S11.2-16).
-func (r *Repo) Materialise(ctx context.Context, parent Manifest, version uint32, fork Descriptor) (Manifest, error) {
+// Materialise makes the child session that a fork record asks for. version is that of the parent's snapshot which
+// holds the record. It may be called again at any time, by any number of runs at once, and completes what a crash left
+// half done (S11.2-15, S11.2-16). A child that is complete costs one request, or none if it was seen before.
+func (r *Repo) Materialise(ctx context.Context, parent Manifest, version uint32, fork Descriptor) error {
 	if fork.TargetSession == parent.Session {
-		return parent, nil // a session that names itself as its child has no effect
+		return nil // a session that names itself as its child has no effect
 	}
+	entry := fork
+	entry.Fork, entry.TargetSession = false, layout.SessionID{} // S11.2-10
+	holds := func(s Snapshot) bool {
+		return slices.ContainsFunc(s.Descriptors, func(d Descriptor) bool {
+			return d.Digest == entry.Digest && d.Name == entry.Name && !d.Fork && d.TargetSession.IsZero()
+		})
+	}
+	// S11.2-9: the manifest comes first, so who has this snapshot has all.
+	switch first, err := r.LoadSnapshot(ctx, fork.TargetSession, 1); {
+	case err == nil && holds(first):
+		return nil
+	case err != nil && !errors.Is(err, ErrSnapshotNotFound):
+		return fmt.Errorf("materialise fork %s: %w", fork.TargetSession, err)
+	}
+
 	// S7.3-4: the child's numbers go on from the last one visible at its parent pointer.
-	first, err := r.NextSequence(ctx, parent.Session, version)
+	number, err := r.NextSequence(ctx, parent.Session, version)
 	if err != nil {
-		return Manifest{}, fmt.Errorf("materialise fork %s: %w", fork.TargetSession, err)
+		return fmt.Errorf("materialise fork %s: %w", fork.TargetSession, err)
 	}
 	pointer := Pointer{Session: parent.Session, Version: version}
 	child, created, err := r.CreateManifest(ctx, Manifest{ // S11.2-8
@@ -31,25 +46,17 @@ func (r *Repo) Materialise(ctx context.Context, parent Manifest, version uint32,
 		Agent:               parent.Agent,   // S11.2-5
 		Handler:             parent.Handler, // S11.2-5
 		Metadata:            fork.Metadata,  // S11.2-6
-		FirstSequenceNumber: first,
+		FirstSequenceNumber: number,
 		// S11.2-7: no name.
 	})
 	if err != nil {
-		return Manifest{}, fmt.Errorf("materialise fork %s: %w", fork.TargetSession, err)
+		return fmt.Errorf("materialise fork %s: %w", fork.TargetSession, err)
 	}
 	var latest uint32
 	if !created {
 		if latest, err = r.Latest(ctx, child.Session); err != nil {
-			return Manifest{}, fmt.Errorf("materialise fork: %w", err)
+			return fmt.Errorf("materialise fork: %w", err)
 		}
-	}
-
-	entry := fork
-	entry.Fork, entry.TargetSession = false, layout.SessionID{} // S11.2-10
-	holds := func(s Snapshot) bool {
-		return slices.ContainsFunc(s.Descriptors, func(d Descriptor) bool {
-			return d.Digest == entry.Digest && d.Name == entry.Name && !d.Fork && d.TargetSession.IsZero()
-		})
 	}
 	if latest == 0 {
 		// S11.2-12: snapshot 1, a checkpoint. S11.2-13: who finds it made already has succeeded.
@@ -61,14 +68,14 @@ func (r *Repo) Materialise(ctx context.Context, parent Manifest, version uint32,
 				return false, errTaken
 			})
 		if !errors.Is(err, errTaken) {
-			return child, err
+			return err
 		}
 		latest = 1
 	}
 	if child.Parent != pointer {
-		return child, nil // another session, which had the ID before
+		return nil // another session, which had the ID before
 	}
-	return child, r.restoreForkBody(ctx, child, latest, entry, holds)
+	return r.restoreForkBody(ctx, child, latest, entry, holds)
 }
 
 // restoreForkBody makes sure that a child which has snapshots holds the body that it was forked with.

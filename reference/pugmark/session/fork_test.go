@@ -22,17 +22,21 @@ func forked(b *bench) (parent session.Manifest, child layout.SessionID, record s
 	return parent, child, c.Descriptors[1]
 }
 
+func (b *bench) materialise(repo *session.Repo, parent session.Manifest, record session.Descriptor) {
+	b.t.Helper()
+	if err := repo.Materialise(ctx, parent, 1, record); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
 func TestMaterialise(t *testing.T) {
 	b := setUp(t)
 	parent, child, record := forked(b)
 	b.commit(parent.Session, session.Provisional, "later") // is not visible to the child, and does not count for its numbers
-	got := must(b.repo.Materialise(ctx, parent, 1, record))(t)
-	stored := must(b.other().LoadManifest(ctx, child))(t)
-	for _, m := range []session.Manifest{got, stored} {
-		if m.Session != child || m.Parent != (session.Pointer{Session: parent.Session, Version: 1}) || m.Agent != "a" || m.Handler != "h" ||
-			m.Name != "" || !maps.Equal(m.Metadata, map[string]string{"of": "fork"}) || m.FirstSequenceNumber != 4 {
-			t.Errorf("child %+v", m)
-		}
+	b.materialise(b.repo, parent, record)
+	if m := must(b.other().LoadManifest(ctx, child))(t); m.Session != child || m.Parent != (session.Pointer{Session: parent.Session, Version: 1}) ||
+		m.Agent != "a" || m.Handler != "h" || m.Name != "" || !maps.Equal(m.Metadata, map[string]string{"of": "fork"}) || m.FirstSequenceNumber != 4 {
+		t.Errorf("child %+v", m)
 	}
 	s := must(b.other().LoadSnapshot(ctx, child, 1))(t)
 	want := record
@@ -43,9 +47,9 @@ func TestMaterialise(t *testing.T) {
 	}
 	b.wantLog(child, "1:before", "2:task", "3:after", "4:task")
 	// Again, at once and after the child has gone on: nothing more is written.
-	must(b.fresh().Materialise(ctx, parent, 1, record))(t)
+	b.materialise(b.fresh(), parent, record)
 	b.commit(child, session.Checkpoint, "own work")
-	must(b.fresh().Materialise(ctx, parent, 1, record))(t)
+	b.materialise(b.fresh(), parent, record)
 	if v := must(b.other().Latest(ctx, child))(t); v != 2 {
 		t.Errorf("child is at version %d, want 2", v)
 	}
@@ -61,9 +65,9 @@ func TestMaterialiseAfterCrash(t *testing.T) {
 			parent, other, record := forked(b)
 			request := request[:4] + string(b.path(other)) + request[4+len(b.path(child)):]
 			b.meet(request, fate)
-			_, _ = b.repo.Materialise(ctx, parent, 1, record)
+			_ = b.repo.Materialise(ctx, parent, 1, record)
 			b.store.hook = nil
-			must(b.fresh().Materialise(ctx, parent, 1, record))(t)
+			b.materialise(b.fresh(), parent, record)
 			b.wantLog(other, "1:before", "2:task", "3:after", "4:task")
 		}
 	}
@@ -76,7 +80,7 @@ func TestMaterialiseRace(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			if _, err := b.other().Materialise(ctx, parent, 1, record); err != nil {
+			if err := b.other().Materialise(ctx, parent, 1, record); err != nil {
 				t.Error(err)
 			}
 		})
@@ -91,19 +95,19 @@ func TestMaterialiseKeepsBody(t *testing.T) {
 		b := setUp(t)
 		parent, child, record := forked(b)
 		b.before("PUT "+b.path(child).Snapshot(1), func() { b.commit(child, kind, "early") })
-		must(b.repo.Materialise(ctx, parent, 1, record))(t)
-		must(b.fresh().Materialise(ctx, parent, 1, record))(t)
+		b.materialise(b.repo, parent, record)
+		b.materialise(b.fresh(), parent, record)
 		b.wantLog(child, "1:before", "2:task", "3:after", "4:early", "5:task")
 
 		b = setUp(t)
 		parent, child, record = forked(b)
 		b.meet("PUT "+b.path(child).Snapshot(1), fail)
-		if _, err := b.repo.Materialise(ctx, parent, 1, record); err == nil {
+		if err := b.repo.Materialise(ctx, parent, 1, record); err == nil {
 			t.Fatal("the failure was not reported")
 		}
 		b.commit(child, kind, "early")
-		must(b.fresh().Materialise(ctx, parent, 1, record))(t)
-		must(b.fresh().Materialise(ctx, parent, 1, record))(t)
+		b.materialise(b.fresh(), parent, record)
+		b.materialise(b.fresh(), parent, record)
 		b.wantLog(child, "1:before", "2:task", "3:after", "4:early", "5:task")
 	}
 }
@@ -115,26 +119,35 @@ func TestMaterialiseTakenID(t *testing.T) {
 	foreign := b.create(session.Manifest{Agent: "foreign"}).Session
 	b.commit(foreign, session.Checkpoint, "theirs")
 	record.TargetSession = foreign
-	if m := must(b.repo.Materialise(ctx, parent, 1, record))(t); m.Agent != "foreign" {
+	b.materialise(b.repo, parent, record)
+	if m := must(b.other().LoadManifest(ctx, foreign))(t); m.Agent != "foreign" {
 		t.Errorf("manifest %+v", m)
 	}
 	b.wantLog(foreign, "1:theirs")
 	n := len(b.store.since(0))
 	record.TargetSession = parent.Session
-	must(b.repo.Materialise(ctx, parent, 1, record))(t)
+	b.materialise(b.repo, parent, record)
 	if got := b.store.since(n); len(got) != 0 {
 		t.Errorf("requests: %q", got)
 	}
 }
 
-// A new child costs two requests: its manifest and its snapshot 1.
+// A new child costs a look, its manifest and its snapshot 1; one that is there costs the look, and the same process
+// does not even look again.
 func TestMaterialiseCost(t *testing.T) {
 	b := setUp(t)
 	parent, child, record := forked(b)
-	must(b.repo.SinceCheckpoint(ctx, parent.Session, 1))(t)
-	n := len(b.store.since(0))
-	must(b.repo.Materialise(ctx, parent, 1, record))(t)
-	if got := b.store.since(n); !slices.Equal(got, []string{"PUT " + b.path(child).Manifest(), "PUT " + b.path(child).Snapshot(1)}) {
-		t.Errorf("requests: %q", got)
+	look := "GET " + b.path(child).Snapshot(1)
+	wantRequests := func(repo *session.Repo, want ...string) {
+		t.Helper()
+		must(repo.SinceCheckpoint(ctx, parent.Session, 1))(t)
+		n := len(b.store.since(0))
+		b.materialise(repo, parent, record)
+		if got := b.store.since(n); !slices.Equal(got, want) {
+			t.Errorf("requests: %q, want %q", got, want)
+		}
 	}
+	wantRequests(b.repo, look, "PUT "+b.path(child).Manifest(), "PUT "+b.path(child).Snapshot(1))
+	wantRequests(b.repo)
+	wantRequests(b.fresh(), look)
 }

@@ -13,7 +13,7 @@ import (
 // LoadSnapshot reads one snapshot: what was committed at version, and nothing else (S6.5-8). ErrSnapshotNotFound.
 func (r *Repo) LoadSnapshot(ctx context.Context, id layout.SessionID, version uint32) (Snapshot, error) {
 	if s, ok := r.cache.snapshot(id, version); ok {
-		return s, nil
+		return s.decode(id, version)
 	}
 	path, err := id.Path()
 	if err != nil {
@@ -29,11 +29,12 @@ func (r *Repo) LoadSnapshot(ctx context.Context, id layout.SessionID, version ui
 	case err != nil:
 		return Snapshot{}, fmt.Errorf("load snapshot %d of session %s: %w", version, id, err)
 	}
-	s, err := decodeSnapshot(id, version, body, attrs)
+	stored := storedOf(body, attrs)
+	s, err := stored.decode(id, version)
 	if err != nil {
 		return Snapshot{}, err
 	}
-	r.cache.addSnapshot(s)
+	r.cache.addSnapshot(id, version, stored)
 	return s, nil
 }
 
@@ -51,10 +52,20 @@ func (r *Repo) Snapshots(ctx context.Context, id layout.SessionID, first, last u
 }
 
 // Backward gives the session's snapshots from version down to 1. It starts with a single fetch and looks ahead more and
-// more, since most callers stop soon.
+// more, for callers that are likely to stop soon.
 func (r *Repo) Backward(ctx context.Context, id layout.SessionID, version uint32) iter.Seq2[Snapshot, error] {
+	return r.backward(ctx, id, version, 1)
+}
+
+// BackwardAhead is Backward for a caller that needs most of the snapshots anyway: as many as may be are fetched at once
+// from the first on.
+func (r *Repo) BackwardAhead(ctx context.Context, id layout.SessionID, version uint32) iter.Seq2[Snapshot, error] {
+	return r.backward(ctx, id, version, r.options.Parallel)
+}
+
+func (r *Repo) backward(ctx context.Context, id layout.SessionID, version uint32, window int) iter.Seq2[Snapshot, error] {
 	return func(yield func(Snapshot, error) bool) {
-		r.fetch(ctx, id, version, 1, r.options.Parallel, func(i uint32) uint32 { return version - i }, yield)
+		r.fetch(ctx, id, version, window, r.options.Parallel, func(i uint32) uint32 { return version - i }, yield)
 	}
 }
 
@@ -75,10 +86,6 @@ func (r *Repo) fetch(ctx context.Context, id layout.SessionID, n uint32, window,
 		for ; next < n && len(pending) < window; next++ {
 			v, done := version(next), make(chan result, 1)
 			pending = append(pending, done)
-			if s, ok := r.cache.snapshot(id, v); ok {
-				done <- result{snapshot: s}
-				continue
-			}
 			go func() {
 				s, err := r.LoadSnapshot(ctx, id, v)
 				done <- result{s, err}

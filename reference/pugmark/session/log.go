@@ -13,6 +13,7 @@ import (
 type Entry struct {
 	Session    layout.SessionID // whose snapshot holds it: the session itself, or an ancestor
 	Version    uint32
+	Index      int // its place in the snapshot, from 0
 	Type       SnapshotType
 	Descriptor Descriptor
 }
@@ -75,8 +76,8 @@ func (r *Repo) LogOf(ctx context.Context, chain []Segment) iter.Seq2[Entry, erro
 					yield(Entry{}, err)
 					return
 				}
-				for _, d := range s.Descriptors {
-					if !yield(Entry{Session: s.Session, Version: s.Version, Type: s.Type, Descriptor: d}, nil) {
+				for i, d := range s.Descriptors {
+					if !yield(Entry{Session: s.Session, Version: s.Version, Index: i, Type: s.Type, Descriptor: d}, nil) {
 						return
 					}
 				}

@@ -66,22 +66,37 @@ func (s Snapshot) encode() ([]byte, store.PutOptions, error) {
 	return body, options, nil
 }
 
-// decodeSnapshot reads the file found at the place of a snapshot. The place decides on session and version.
-func decodeSnapshot(id layout.SessionID, version uint32, body []byte, attrs store.Attributes) (Snapshot, error) {
-	s := Snapshot{
-		Session:     id,
-		Version:     version,
-		Type:        SnapshotType(attrs.Metadata[typeKey]),
-		Transaction: parseTransaction(attrs.Metadata[transactionKey]),
-		Modified:    attrs.Modified,
+// storedSnapshot is the file of a snapshot as it was read, with what its attributes say.
+type storedSnapshot struct {
+	body        []byte // as stored
+	encoding    string
+	kind        SnapshotType
+	transaction uint64
+	modified    time.Time
+}
+
+// storedOf takes the file found at the place of a snapshot.
+func storedOf(body []byte, attrs store.Attributes) storedSnapshot {
+	s := storedSnapshot{
+		body:        body,
+		encoding:    attrs.ContentEncoding,
+		kind:        SnapshotType(attrs.Metadata[typeKey]),
+		transaction: parseTransaction(attrs.Metadata[transactionKey]),
+		modified:    attrs.Modified,
 	}
-	if s.Type == "" {
-		s.Type = Checkpoint // S6.2-13: one without a type is a checkpoint.
+	if s.kind == "" {
+		s.kind = Checkpoint // S6.2-13: one without a type is a checkpoint.
 	}
-	if err := decodeDocument(body, attrs.ContentEncoding, &s.Descriptors); err != nil {
+	return s
+}
+
+// decode reads the descriptors. The place of the file decides on session and version.
+func (s storedSnapshot) decode(id layout.SessionID, version uint32) (Snapshot, error) {
+	out := Snapshot{Session: id, Version: version, Type: s.kind, Transaction: s.transaction, Modified: s.modified}
+	if err := decodeDocument(s.body, s.encoding, &out.Descriptors); err != nil {
 		return Snapshot{}, fmt.Errorf("snapshot %d of session %s: %w", version, id, err)
 	}
-	return s, nil
+	return out, nil
 }
 
 // parseTransaction reads a transaction ID: decimal as this package writes it, or 16 hex digits. Anything else

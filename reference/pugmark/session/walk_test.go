@@ -158,7 +158,11 @@ func (w *walk) fork(repo *session.Repo, m session.Manifest, body string) {
 	for range 2 {
 		wg.Go(func() {
 			for {
-				child, err := repo.Materialise(ctx, m, version, record)
+				err := repo.Materialise(ctx, m, version, record)
+				var child session.Manifest
+				if err == nil {
+					child, err = repo.LoadManifest(ctx, record.TargetSession)
+				}
 				if errors.Is(err, errOutcomeUnknown) {
 					continue
 				}
