@@ -16,8 +16,8 @@ func referenceLogCommand() *cobra.Command {
 		Use:   "log --bucket B --session ID [--version V]",
 		Short: "Print a session's log, one descriptor as JSON per line",
 		Long: `Print a session's full log, one descriptor as JSON per line: what it has from its
-parents first, then its own. Nothing is left out: fork records, control messages
-and tombstones are printed as well.`,
+parents first, then its own. Its fork records, control messages and tombstones
+are printed as well; fork records of its parents are not.`,
 		Args:                  cobra.NoArgs,
 		DisableFlagsInUseLine: true,
 	}
@@ -40,6 +40,9 @@ and tombstones are printed as well.`,
 				if err != nil {
 					out.Flush()
 					return err
+				}
+				if !session.NoAncestorForks(id.ID(), e) { // S11.3-2, R-23
+					continue
 				}
 				line, err := json.Marshal(e.Descriptor, json.Deterministic(true))
 				if err != nil {

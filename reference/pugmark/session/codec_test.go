@@ -233,6 +233,12 @@ func TestControlMessages(t *testing.T) {
 	if body := must(session.Control{Status: "stopped"}.Encode())(t); string(body) != `{"status":"stopped"}` {
 		t.Errorf("%s", body)
 	}
+	if got := must(session.DecodeControl([]byte(`{"status":"stopped","reason":null,"start-at":""}`)))(t); got != (session.Control{Status: "stopped"}) {
+		t.Errorf("empty fields: %+v", got)
+	}
+	if got := must(session.DecodeControl([]byte(`{"start-at":"2026-05-04t03:02:01.5z"}`)))(t); got.StartAt.UnixMilli() != 1777863721500 {
+		t.Errorf("%+v", got)
+	}
 	for _, bad := range []string{"", "[]", `{"start-at":"tomorrow"}`, `{"status":1}`} {
 		if got, err := session.DecodeControl([]byte(bad)); err == nil {
 			t.Errorf("%q is read as %+v", bad, got)
