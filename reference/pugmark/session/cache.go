@@ -4,7 +4,8 @@ import (
 	"bytes"
 	"sync"
 
-	"github.com/pugcheck/pugcheck/reference/pugmark/layout")
+	"github.com/pugcheck/pugcheck/reference/pugmark/layout"
+)
 
 // cache keeps what never changes in a bucket. Snapshots are kept as they are stored, compressed, which is a tenth of
 // what they take when decoded: so a log of many thousands fits, and reading it once more costs no request. Which ones
