@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Digest is the SHA-256 digest of a blob's stored bytes. The zero value stands for "no blob" (S10-3).
+// Digest is the SHA-256 digest of a blob's stored bytes, whatever their encoding (S3-3). The zero value stands for "no
+// blob" (S10-3).
 type Digest [sha256.Size]byte
 
 const digestPrefix = "sha256:"
@@ -37,7 +38,7 @@ func (d Digest) IsZero() bool { return d == Digest{} }
 // Key is where the blob lies (S3-1).
 func (d Digest) Key() string { return ObjectsPrefix + d.String() }
 
-// MarshalText implements encoding.TextMarshaler.
+// MarshalText implements encoding.TextMarshaler (S7-1).
 func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // UnmarshalText implements encoding.TextUnmarshaler. The empty text is the zero digest.

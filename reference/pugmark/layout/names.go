@@ -6,7 +6,7 @@ import (
 )
 
 // CheckNamespace tells what is wrong with a memory namespace: it is not empty and has no empty, "." or ".."
-// segment. It may have slashes (S8.1-2).
+// segment. It may have slashes (S8.1-2, P8.2-2).
 func CheckNamespace(namespace string) error {
 	if namespace == "" {
 		return fmt.Errorf("memory namespace is empty")
@@ -77,7 +77,7 @@ func ParseMemoryKey(key string) (namespace string, version uint32, err error) {
 // SessionRefsPrefix is the prefix of the refs that name sessions.
 const SessionRefsPrefix = RefsPrefix + "sessions/"
 
-// RefKey is the key of the ref called name.
+// RefKey is the key of the ref called name (S9-1).
 //
 // S9-4, S9-5: a name has no slash, apart from one after the kind of ref.
 func RefKey(name string) (string, error) {

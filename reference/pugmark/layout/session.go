@@ -21,7 +21,7 @@ var ErrUnplaceable = errors.New("session ID has no storage path: its hour lies b
 // firstUnplaceable is the hour counter of 10000-01-01T00:00Z.
 const firstUnplaceable = 0x04320f18
 
-// NewSessionID makes an ID for a session created at now, taking twelve bytes from random.
+// NewSessionID makes an ID for a session created at now. S4.1-2: all of its last twelve bytes come from random.
 func NewSessionID(now time.Time, random io.Reader) (SessionID, error) {
 	var id SessionID
 	seconds := now.Unix()
@@ -53,7 +53,8 @@ func (id SessionID) String() string { return hex.EncodeToString(id[:]) }
 // IsZero tells whether id stands for "no session".
 func (id SessionID) IsZero() bool { return id == SessionID{} }
 
-// Time is the session's canonical timestamp, the start of the hour in its first four bytes (S4.2-4).
+// Time is the session's canonical timestamp, the start of the hour in its first four bytes (S4.2-4). Nobody takes it
+// from the path (S4.2-3).
 func (id SessionID) Time() time.Time {
 	return time.Unix(int64(binary.BigEndian.Uint32(id[:4]))*3600, 0).UTC()
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ReverseVersion encodes a version of at least 1 so that later versions sort first: eight uppercase hex digits.
-// It panics on 0, which has no file (S6.1-2).
+// ReverseVersion encodes a version, 32 bits and at least 1 (S6.1-1), so that later versions sort first: eight uppercase
+// hex digits (S18-7). It panics on 0, which has no file (S6.1-2).
 //
 // S6.1-4: the number is the 32-bit complement of version-1.
 func ReverseVersion(version uint32) string {

@@ -1,5 +1,7 @@
 // Package serve is the pair of HTTP services that a handler reads bodies from
-// during one invocation: one for the objects of the log, one for memory.
+// during one invocation: one for the objects of the log, one for memory (P1-4).
+// Both give the same kind of answers (P8.3-2): the bytes as they are stored, never
+// a redirect to the store, and 404 for what is not there.
 //
 // Both are plain http.Handlers over small interfaces, so that they can be wrapped
 // or replaced; [Start] puts them on a loopback port.
@@ -28,7 +30,8 @@ type Server struct {
 	address string
 }
 
-// Start serves objects and memory until Close. A request whose path begins with
+// Start serves objects and memory until Close, on a port that the system chooses
+// anew each time (P7-7, P7-8). A request whose path begins with
 // /memories/ goes to memory with that prefix taken off, any other to objects.
 // There are no time limits: both services can be reached at every moment of the
 // invocation (P7-5, P7-6).
@@ -56,7 +59,8 @@ func Start(objects, memory http.Handler) (*Server, error) {
 	return s, nil
 }
 
-// ObjectURL is where the body with this digest is served (P7-2).
+// ObjectURL is where the body with this digest is served, as an absolute URL
+// (P1-5, P7-2, P7-3).
 func (s *Server) ObjectURL(d layout.Digest) string {
 	return "http://" + s.address + "/" + d.String()
 }
@@ -92,7 +96,7 @@ func Objects(open func(context.Context, layout.Digest) (Blob, error)) http.Handl
 }
 
 // Memory answers GET and HEAD of <namespace>/<object-name>, relative to the
-// memory root, as open finds it. open returns ErrNotFound for an unknown key.
+// memory root and with nothing else in the path (P17-8), as open finds it. open returns ErrNotFound for an unknown key.
 func Memory(open func(ctx context.Context, key string) (Blob, error)) http.Handler {
 	return readOnly(open)
 }
@@ -115,7 +119,7 @@ func readOnly(open func(ctx context.Context, path string) (Blob, error)) http.Ha
 			return
 		}
 		defer blob.Body.Close()
-		header := w.Header()
+		header := w.Header() // P7-9, P7-10: with status 200
 		header.Set("Content-Length", strconv.FormatInt(blob.Size, 10))
 		// P7-11, P7-12: always there, so that nothing is guessed from the bytes.
 		header.Set("Content-Type", blob.ContentType)

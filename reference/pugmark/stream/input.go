@@ -10,7 +10,8 @@ import (
 	"io"
 )
 
-// Values of Input.Event. The set is closed in version 1 (P17-6).
+// Values of Input.Event. The set is closed in version 1 (P17-6), in which no
+// record announces a protocol version (P17-13).
 const (
 	EventMemory = "memory" // first record of a stream: where memory is served
 	EventPush   = "push"   // a replayed entry that is newly arrived
@@ -24,7 +25,8 @@ const (
 // record or a descriptor (P7.1-2, S3.1-2).
 const InlineLimit = 1024
 
-// Input is one record of the input stream: a replayed log entry or an event.
+// Input is one record of the input stream: a replayed log entry or an event
+// (P4-1). It has these fields and no others (P17-1).
 //
 // P3.2-2: every empty field is left out, so the zero Input is the record {}.
 type Input struct {
@@ -36,8 +38,8 @@ type Input struct {
 	SchemaURL       string            `json:"schema-url,omitempty"`
 	Name            string            `json:"name,omitempty"`
 	Metadata        map[string]string `json:"metadata,omitempty"`
-	// P3.1-1: standard alphabet, padded, without line breaks, which is what
-	// encoding/json makes of a byte slice.
+	// P3.1-1 to P3.1-3, P7.1-1: standard alphabet, padded, without line breaks,
+	// which is what encoding/json makes of a byte slice.
 	Data []byte `json:"data,omitempty"`
 }
 
@@ -54,6 +56,7 @@ func NewEncoder(w io.Writer) *Encoder {
 	return &Encoder{json: j}
 }
 
-// Encode writes one record and a line feed (P3-5, P3-15). Errors are those of
-// the writer.
+// Encode writes one record, as one object (P3-3, P3-6), and a line feed (P3-5,
+// P3-15). Nothing else gets into the stream, no byte-order mark either (P3-10,
+// P3-11). Errors are those of the writer.
 func (e *Encoder) Encode(in Input) error { return e.json.Encode(in) }

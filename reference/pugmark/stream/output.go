@@ -12,7 +12,7 @@ import (
 )
 
 // Output is one record of the output stream: an entry that the handler appends,
-// or a signal to the runtime.
+// or a signal to the runtime. No field has to be there (P3.2-1, P17-3).
 type Output struct {
 	URI             string
 	Data            []byte
@@ -29,7 +29,7 @@ type Output struct {
 }
 
 // Empty reports whether the record has no field that is filled and known.
-// P3-18: such a record has no effect.
+// P3-17, P3-18: such a record is no mistake, and has no effect.
 func (o Output) Empty() bool {
 	return o.URI == "" && len(o.Data) == 0 && o.ContentType == "" && o.ContentEncoding == "" &&
 		o.SchemaURL == "" && o.Name == "" && len(o.Metadata) == 0 && !o.Fork && o.Session == ""
@@ -55,8 +55,8 @@ func (o Output) Fault(err error) error {
 }
 
 // Decoder reads Output records. It accepts any JSON whitespace between and in
-// records, none at all between them, any split of the stream into reads, and
-// records of any length (P3-4, P3-7, P3-8, P3-9).
+// records, none at all between them and behind the last (P3-16), any split of the
+// stream into reads, and records of any length (P3-4, P3-7, P3-8, P3-9).
 type Decoder struct {
 	json    *json.Decoder
 	records int
@@ -123,7 +123,7 @@ func (o *Output) parse(raw []byte) error {
 	return nil
 }
 
-// set stores one member. P3-13: a name that is not known is ignored.
+// set stores one member. P3-13, P17-4, P17-5: a name that is not known is ignored.
 // P3-14: names are compared exactly, which is why the record is not left to
 // encoding/json, since that also accepts "Fork" for "fork".
 // P3.2-3: a missing field has its zero value; null counts as missing.
@@ -165,7 +165,8 @@ func str(value json.RawMessage, field *string) error {
 	return nil
 }
 
-// base64Data decodes a body. P3.1-4, P3.1-5: padding is optional.
+// base64Data decodes a body, of any bytes and length (P5.1-1). P3.1-4, P3.1-5:
+// padding is optional.
 func base64Data(value json.RawMessage, field *[]byte) error {
 	*field = nil
 	text := value
