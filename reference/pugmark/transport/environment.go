@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Variables of the handler's environment. R-05.
+// Variables of the handler's environment. R-05. P17-9: one more than the text
+// names, for the version.
 const (
 	envAgent       = "PUGMARK_AGENT_ID"
 	envSession     = "PUGMARK_SESSION_ID"

@@ -18,7 +18,8 @@ import (
 const headerMetadata = "X-Pugmark-Session-Metadata"
 
 // HTTP is a handler that is reached by one POST per invocation (P2.2-1). The
-// request body is the input stream and the response body the output stream.
+// request body is the input stream and the response body the output stream,
+// neither of them wrapped in anything (P2.2-3, P2.2-4).
 type HTTP struct {
 	URL *url.URL // where the handler listens; its path and query are kept (P2.2-2)
 }
@@ -46,7 +47,7 @@ func (h *HTTP) Invoke(ctx context.Context, inv Invocation) error {
 		return fmt.Errorf("handler: %w", err)
 	}
 	defer resp.Body.Close()
-	// P2.2-6: 200 is the only success, and redirects are not followed.
+	// P2.2-6, P16-8: 200 is the only success, and redirects are not followed.
 	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("handler %s: status %s%s", h.URL.Redacted(), resp.Status, excerpt(resp.Body))
 	}
@@ -77,7 +78,7 @@ func (h *HTTP) request(ctx context.Context, id Identity, body *spool) (*http.Req
 	}
 	req.ContentLength = body.size
 	req.GetBody = nil // P2.2-1: never sent twice
-	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Content-Type", "application/json") // P2.2-15
 	req.Header.Set("User-Agent", "pugcheck-reference")
 	if len(id.Metadata) > 0 { // P2.2-14: absent without metadata
 		req.Header.Set(headerMetadata, escapeNonASCII(metadataJSON(id.Metadata)))

@@ -24,8 +24,8 @@ const (
 )
 
 // Process is a handler that is started as a child process for each invocation
-// (P2.1-1). Inputs go to its standard input, outputs come from its standard
-// output, and its exit ends the invocation.
+// (P2.1-1). Inputs go to its standard input (P2.1-2), outputs come from its
+// standard output (P2.1-3), and its exit ends the invocation.
 type Process struct {
 	Args   []string // program and arguments; the program is looked up in PATH
 	Env    []string // environment to extend; nil means that of this process

@@ -1,8 +1,9 @@
 // Package transport carries one invocation to a handler and its outputs back:
-// to a child process by pipes, or to an HTTP service by one request.
+// to a child process by pipes, or to an HTTP service by one request (P2-1).
 //
-// Both transports carry the same bytes (P2-2). What is in them is the business
-// of whoever supplies the streams.
+// Both transports carry the same bytes (P2-2) and tell the same identity (P13-6).
+// What is in the streams is the business of whoever supplies them; diagnostics
+// never are (P3-12).
 package transport
 
 import (
@@ -38,8 +39,8 @@ type Invocation struct {
 	// having seen a part of the log only, is ended (P1-9).
 	Inputs func(ctx context.Context, w io.Writer) error
 
-	// Outputs reads the output stream up to io.EOF, at the same time as Inputs
-	// runs. It is called at most once. A reader error other than io.EOF is to be
+	// Outputs reads the output stream up to io.EOF, however long it is silent in
+	// between (P1-7), at the same time as Inputs runs. It is called at most once. A reader error other than io.EOF is to be
 	// returned; any error ends the handler.
 	Outputs func(ctx context.Context, r io.Reader) error
 }
