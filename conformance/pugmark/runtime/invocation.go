@@ -183,11 +183,16 @@ func (i *Invocation) Body(in wire.Input) (body []byte, ok bool, why string) {
 
 // Get fetches a URL as the handler.
 func (i *Invocation) Get(address string) (probe.FetchResult, error) {
+	return i.fetch(probe.FetchRequest{Method: http.MethodGet, URL: address})
+}
+
+// fetch makes any HTTP request as the handler.
+func (i *Invocation) fetch(r probe.FetchRequest) (probe.FetchResult, error) {
 	ctx, cancel := context.WithTimeout(i.lab.Ctx, i.lab.Config.Timeout)
 	defer cancel()
 	var res probe.FetchResult
 	var err error
-	i.lab.Waiting(func() { res, err = i.Fetch(ctx, probe.FetchRequest{Method: http.MethodGet, URL: address}) })
+	i.lab.Waiting(func() { res, err = i.Fetch(ctx, r) })
 	if err == nil && res.Err != "" {
 		err = fmt.Errorf("%s", res.Err)
 	}
