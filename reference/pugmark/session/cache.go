@@ -68,9 +68,15 @@ func (c *cache) manifest(id layout.SessionID) (Manifest, bool) {
 	return m, ok
 }
 
+// maxManifests bounds the manifests that are kept: whoever looks at all sessions of a bucket may meet any number.
+const maxManifests = 10_000
+
 func (c *cache) addManifest(m Manifest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if len(c.manifests) >= maxManifests {
+		clear(c.manifests)
+	}
 	c.manifests[m.Session] = m
 }
 
