@@ -163,7 +163,7 @@ func (x *Lab) killAt(run *Run, gate *fakes3.Gate, after bool) bool {
 	x.Waiting(func() {
 		select {
 		case <-took:
-		case <-x.Ctx.Done():
+		case <-run.proc.Done():
 		}
 	})
 	run.Kill()
@@ -263,4 +263,9 @@ func (x *Lab) setBack(id wire.SessionID) {
 	for _, key := range x.New(x.pathOf(id)) {
 		x.Must(x.S3.Delete(bucketName, bucketRoot+key))
 	}
+}
+
+// closes makes a step of a Decision that tells when the request took its effect.
+func closes(done chan struct{}) func(context.Context, *fakes3.Request) {
+	return func(context.Context, *fakes3.Request) { close(done) }
 }
