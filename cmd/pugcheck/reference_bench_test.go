@@ -174,6 +174,27 @@ func (b *benchBucket) run(id layout.SessionID, handler ...string) (time.Duration
 	return b.process("pugcheck", append(args, handler...)...)
 }
 
+// replaySession is the process that replays a session with as many requests in
+// flight as those of getLoop.
+func replaySession(text string) error {
+	id, err := layout.ParseSessionID(text)
+	if err != nil {
+		return err
+	}
+	s, err := s3.Open(context.Background(), s3.Config{Bucket: benchBucketName})
+	if err != nil {
+		return err
+	}
+	_, err = engine.Run(context.Background(), engine.Config{
+		Repo:     session.New(s, session.Options{Parallel: benchWorkers}),
+		Handlers: engine.Handlers{Default: &transport.Process{Args: []string{"sh", "-c", "exec cat >/dev/null"}}},
+	}, id)
+	return err
+}
+
+// benchWorkers is how many requests are in flight where processes are compared.
+const benchWorkers = 16
+
 // BenchmarkReplay replays a session of 10,000 snapshots to a handler that reads
 // and forgets it, beside processes that get the same objects with 16 workers
 // and do nothing with them: once through the reference's S3 client, once by bare
@@ -189,7 +210,7 @@ func BenchmarkReplay(b *testing.B) {
 			for b.Loop() {
 				d, _ := bucket.process("getloop", "client", id.String(), strconv.Itoa(snapshots))
 				client += d
-				d, rss := bucket.run(id, "sh", "-c", "exec cat >/dev/null")
+				d, rss := bucket.process("replay", id.String())
 				replay, peak = replay+d, max(peak, rss)
 				d, _ = bucket.process("getloop", "bare", id.String(), strconv.Itoa(snapshots))
 				bare += d
@@ -205,7 +226,6 @@ func BenchmarkReplay(b *testing.B) {
 
 // getLoop is the process that BenchmarkReplay compares with.
 func getLoop(kind, session, snapshots string) error {
-	const workers = 16
 	n, err := strconv.Atoi(snapshots)
 	if err != nil {
 		return err
@@ -242,7 +262,7 @@ func getLoop(kind, session, snapshots string) error {
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	var failure atomic.Pointer[error]
-	for range workers {
+	for range benchWorkers {
 		wg.Go(func() {
 			for v := next.Add(1); v <= int64(n); v = next.Add(1) {
 				body, err := get(path.Snapshot(uint32(v)))
@@ -263,7 +283,7 @@ func getLoop(kind, session, snapshots string) error {
 	return nil
 }
 
-var getLoopClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16, DisableCompression: true}}
+var getLoopClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: benchWorkers, DisableCompression: true}}
 
 // roundTrips gives the longest chain of requests each of which began after the
 // one before it had been answered.

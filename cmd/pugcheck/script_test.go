@@ -13,6 +13,7 @@ func TestMain(m *testing.M) {
 		"pugcheck": func() { os.Exit(run(os.Args[1:])) },
 		// Processes of the benchmarks.
 		"getloop":   func() { exitOn(getLoop(os.Args[1], os.Args[2], os.Args[3])) },
+		"replay":    func() { exitOn(replaySession(os.Args[1])) },
 		"fetchlast": func() { exitOn(fetchLast(os.Stdin)) },
 	})
 }
