@@ -56,8 +56,9 @@ func TestOptionalGroups(t *testing.T) {
 		"create bare": {r.Create, Values{Bucket: "b"}, "x create --bucket b"},
 		"create all": {r.Create, Values{Bucket: "b", Session: "s", Agent: "a", HandlerName: "h", Metadata: []string{"k=v", "l=w"}, Name: "n"},
 			"x create --bucket b --session s --agent a --handler h --metadata k=v --metadata l=w --name n"},
-		"push two files": {r.Push, Values{Bucket: "b", Session: "s", Type: "queueing", Files: []string{"f", "g"}}, "x push --bucket b --session s --type queueing f g"},
-		"log version":    {r.Log, Values{Bucket: "b", Session: "s", Version: "3"}, "x log --bucket b --session s --version 3"},
+		"metadata as it stands": {r.Create, Values{Bucket: "b", Metadata: []string{"k=two words\n'✓'"}}, "x create --bucket b --metadata k=two words\n'✓'"},
+		"push two files":        {r.Push, Values{Bucket: "b", Session: "s", Type: "queueing", Files: []string{"f", "g"}}, "x push --bucket b --session s --type queueing f g"},
+		"log version":           {r.Log, Values{Bucket: "b", Session: "s", Version: "3"}, "x log --bucket b --session s --version 3"},
 	} {
 		got, err := r.Expand(tc.t, tc.v)
 		if err != nil || strings.Join(got, " ") != tc.want {

@@ -213,6 +213,8 @@ func expandWord(word string, v Values) (string, error) {
 			err = fmt.Errorf("unknown placeholder {%s} in %q", name, word)
 		case len(values) == 0 && !many:
 			err = fmt.Errorf("{%s} has no value here, in %q", name, word)
+		case name == "metadata" && len(values) == 1: // of a group that is repeated for each
+			return values[0]
 		case many:
 			return Quote(values)
 		default:
