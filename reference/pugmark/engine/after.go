@@ -29,7 +29,9 @@ func (r *runner) writeMemory(ctx context.Context, out *outputs, version uint32, 
 		for i, d := range placed {
 			objects[i] = *d
 		}
-		_, err := r.Repo.WriteMemory(ctx, namespace, objects, writer)
+		_, err := within(ctx, r, spanMemory, func(ctx context.Context) (uint32, error) {
+			return r.Repo.WriteMemory(ctx, namespace, objects, writer)
+		}, keyNamespace.String(namespace))
 		return err
 	})
 }
@@ -39,7 +41,7 @@ func (r *runner) writeMemory(ctx context.Context, out *outputs, version uint32, 
 // the other targets get theirs.
 func (r *runner) deliver(ctx context.Context, out *outputs, version uint32, committed []session.Descriptor) error {
 	return eachOf(crossSession(r.id, committed), func(target layout.SessionID, batch []session.Descriptor) error {
-		_, err := r.Repo.Deliver(ctx, session.Delivery{
+		_, err := r.send(ctx, session.Delivery{
 			Writer: r.id, Version: version, Target: target, Descriptors: batch, Since: *out.targets[target],
 		})
 		if err != nil {
@@ -52,7 +54,7 @@ func (r *runner) deliver(ctx context.Context, out *outputs, version uint32, comm
 // redeliver makes up for a delivery that a crash prevented. The run that should
 // have made it has reported a missing target already.
 func (r *runner) redeliver(ctx context.Context, version uint32, target layout.SessionID, batch []session.Descriptor) error {
-	delivered, err := r.Repo.Deliver(ctx, session.Delivery{Writer: r.id, Version: version, Target: target, Descriptors: batch})
+	delivered, err := r.send(ctx, session.Delivery{Writer: r.id, Version: version, Target: target, Descriptors: batch})
 	switch {
 	case errors.Is(err, session.ErrSessionNotFound), errors.Is(err, layout.ErrUnplaceable):
 		r.Report(fmt.Sprintf("session %s, version %d: %v", r.id, version, err))
@@ -61,6 +63,13 @@ func (r *runner) redeliver(ctx context.Context, version uint32, target layout.Se
 		r.Report(fmt.Sprintf("session %s: delivered to session %s what version %d had left undelivered", r.id, target, version))
 	}
 	return err
+}
+
+// send is Repo.Deliver within a span.
+func (r *runner) send(ctx context.Context, d session.Delivery) (delivered bool, err error) {
+	return within(ctx, r, spanDeliver, func(ctx context.Context) (bool, error) {
+		return r.Repo.Deliver(ctx, d)
+	}, keyVersion.Int64(int64(d.Version)), keyTarget.String(d.Target.String()))
 }
 
 // eachOf calls do for every key, all at the same time, and joins the errors.

@@ -14,6 +14,8 @@ import (
 	"net/http"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/pugcheck/pugcheck/reference/pugmark/layout"
 	"github.com/pugcheck/pugcheck/reference/pugmark/serve"
 	"github.com/pugcheck/pugcheck/reference/pugmark/session"
@@ -37,6 +39,11 @@ type Config struct {
 
 	// Trace is the trace context that this process runs in.
 	Trace TraceContext
+	// TracerProvider makes the spans of a run; its identifiers are to be those of
+	// tracing.IDs, which put them in the session's trace. Spans of the requests to
+	// the store are made by package traced, below Repo. nil: none are made, and the
+	// handler gets a trace context all the same (P14-1, P14-4).
+	TracerProvider trace.TracerProvider
 
 	// Report is told, in a sentence, what a person should know although nothing
 	// failed. It may be called from several goroutines. nil: nobody is told.
@@ -106,15 +113,23 @@ const (
 // then returns the context's error; a commit that has begun is completed first.
 func Run(ctx context.Context, config Config, id layout.SessionID) (Result, error) {
 	r := &runner{Config: config.withDefaults(), id: id}
-	result := Result{Session: id, State: Idle}
+	r.Fetch = r.fetchSpans(r.Fetch)
+	ctx, span := r.startRun(ctx)
+	result, err := r.run(ctx)
+	finishRun(span, result, err)
+	return result, err
+}
+
+func (r *runner) run(ctx context.Context) (Result, error) {
+	result := Result{Session: r.id, State: Idle}
 	var unseen *interval
 	for {
-		st, err := r.load(ctx)
+		st, err := within(ctx, r, spanLoad, r.load)
 		if err != nil {
 			return result, err
 		}
 		result.Version = st.version
-		if err := r.settle(ctx, st); err != nil {
+		if err := r.during(ctx, spanSettle, func(ctx context.Context) error { return r.settle(ctx, st) }); err != nil {
 			return result, err
 		}
 		st.unseen = unseen
@@ -125,13 +140,15 @@ func Run(ctx context.Context, config Config, id layout.SessionID) (Result, error
 			return result, nil
 		case r.Clock.Now().Before(due.at):
 			// P10-13: not before start-at. What it then runs on is looked up anew.
-			if err := r.Clock.Wait(ctx, due.at); err != nil {
-				return result, fmt.Errorf("session %s sleeps until %s: %w", id, due.at.Format(time.RFC3339), err)
+			if err := r.during(ctx, spanSleep, func(ctx context.Context) error { return r.Clock.Wait(ctx, due.at) }); err != nil {
+				return result, fmt.Errorf("session %s sleeps until %s: %w", r.id, due.at.Format(time.RFC3339), err)
 			}
 			continue
 		}
 
-		outcome, err := r.invoke(ctx, st, due.event)
+		outcome, err := within(ctx, r, spanInvoke, func(ctx context.Context) (outcome, error) {
+			return r.invoke(ctx, st, due.event)
+		}, keyVersion.Int64(int64(st.version)), keyEvent.String(due.event))
 		if errors.Is(err, session.ErrConflict) {
 			r.Report(fmt.Sprintf("%v; what this run produced is discarded", err))
 			result.State = Lost
@@ -152,7 +169,7 @@ func Run(ctx context.Context, config Config, id layout.SessionID) (Result, error
 		}
 		// F-2: objects landed while the handler decided to stop, and now lie before
 		// the message that it stopped, where nothing would ever wake it for them.
-		r.Report(fmt.Sprintf("session %s: objects arrived while the handler stopped; it is invoked again", id))
+		r.Report(fmt.Sprintf("session %s: objects arrived while the handler stopped; it is invoked again", r.id))
 		unseen, result.State = outcome.unseen, Idle
 	}
 }

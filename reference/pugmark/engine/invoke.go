@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/pugcheck/pugcheck/reference/pugmark/session"
 	"github.com/pugcheck/pugcheck/reference/pugmark/stream"
 	"github.com/pugcheck/pugcheck/reference/pugmark/transport"
@@ -26,26 +28,28 @@ func (r *runner) invoke(ctx context.Context, st *state, event string) (outcome, 
 	if err != nil {
 		return outcome{}, err
 	}
-	servers, err := r.Servers(r.objects(), r.memory())
+	span := r.startHandler(ctx, st)
+	defer span.End() // where it does not come as far as the handler
+	servers, err := r.Servers(r.servedFor(span, r.objects()), r.servedFor(span, r.memory()))
 	if err != nil {
 		return outcome{}, fmt.Errorf("serve bodies: %w", err)
 	}
 	defer servers.Close()
 
-	trace := traceContext(r.id, r.Trace)
+	given := r.contextFor(span)
 	out := r.newOutputs(ctx)
 	defer out.cancel()
-	err = handler.Invoke(out.ctx, transport.Invocation{
+	err = handler.Invoke(trace.ContextWithSpan(out.ctx, span), transport.Invocation{
 		Identity: transport.Identity{
 			Session:     r.id.String(),
 			Agent:       st.manifest.Agent,
 			Version:     st.version,
 			Metadata:    st.manifest.Metadata,
-			TraceParent: trace.Parent,
-			TraceState:  trace.State,
+			TraceParent: given.Parent,
+			TraceState:  given.State,
 		},
 		Inputs: func(ctx context.Context, w io.Writer) error {
-			return r.inputs(ctx, st, event, servers, w)
+			return r.during(ctx, spanInputs, func(ctx context.Context) error { return r.inputs(ctx, st, event, servers, w) })
 		},
 		Outputs: out.read,
 	})
@@ -53,8 +57,10 @@ func (r *runner) invoke(ctx context.Context, st *state, event string) (outcome, 
 		if cause := out.abandon(); cause != nil && errors.Is(err, context.Canceled) {
 			err = cause // the handler was only ended because of it
 		}
+		note(span, err)
 		return outcome{}, fmt.Errorf("session %s, version %d: invocation failed, nothing is committed: %w", r.id, st.version, err)
 	}
+	span.End()
 	return r.commit(ctx, st, event, out)
 }
 
@@ -97,7 +103,9 @@ func (r *runner) commit(ctx context.Context, st *state, event string, out *outpu
 	if control != nil {
 		commit.Descriptors = append(commit.Descriptors, message) // P10-9, R-32: behind all else
 	}
-	committed, err := r.Repo.Commit(ctx, commit)
+	committed, err := within(ctx, r, spanCommit, func(ctx context.Context) (session.Committed, error) {
+		return r.Repo.Commit(ctx, commit)
+	})
 	if err != nil {
 		return outcome{}, err
 	}
