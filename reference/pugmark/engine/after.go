@@ -42,7 +42,7 @@ func (r *runner) writeMemory(ctx context.Context, out *outputs, version uint32, 
 func (r *runner) deliver(ctx context.Context, out *outputs, version uint32, committed []session.Descriptor) error {
 	return eachOf(crossSession(r.id, committed), func(target layout.SessionID, batch []session.Descriptor) error {
 		_, err := r.send(ctx, session.Delivery{
-			Writer: r.id, Version: version, Target: target, Descriptors: batch, Since: *out.targets[target],
+			Writer: r.id, Version: version, Target: target, Descriptors: batch, Seen: out.seen(target),
 		})
 		if err != nil {
 			return fmt.Errorf("session %s, version %d is committed, but: %w", r.id, version, err)

@@ -233,6 +233,27 @@ func TestDeliveriesToSeveralSessions(t *testing.T) {
 	}
 }
 
+// P12-7: a version of the writer's that was delivered before, and lost since, is not delivered again.
+func TestDeliveryOfARestoredWriter(t *testing.T) {
+	r := newRig(t)
+	b := r.create(session.Manifest{})
+	path, _ := r.id.Path()
+	r.handler.emits(out("1", named("1"), `"session":"`+b.String()+`"`))
+	r.run()
+	r.commit(b, session.Checkpoint, "behind")
+	if err := r.store.Store.Delete(t.Context(), path.Snapshot(1), store.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	r.run()
+	r.wantCalls(2)
+	r.wantNames(r.id, 1, "1@")
+	if v := r.version(b); v != 2 {
+		t.Errorf("the target is at version %d", v)
+	}
+	r.run()
+	r.wantNames(b, 3, "1") // another version of the writer's
+}
+
 // F-9: a crash between the writer's commit and the delivery.
 func TestRedelivery(t *testing.T) {
 	r := newRig(t)

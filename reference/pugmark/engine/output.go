@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -35,7 +36,10 @@ type outputs struct {
 	memory  map[string][]*session.Descriptor // by namespace
 	pause   *pause                           // the last one (P10-19)
 	forks   int                              // how many of the entries are fork records
-	targets map[layout.SessionID]*uint32     // the other sessions written to, and their versions meanwhile
+
+	looks   sync.WaitGroup // of what the other sessions written to hold already
+	looking context.Context
+	targets map[layout.SessionID]*session.Deliveries
 }
 
 // storedBody is a body that this invocation has stored or is about to.
@@ -48,10 +52,15 @@ type storedBody struct {
 // what it holds.
 func (r *runner) newOutputs(ctx context.Context) *outputs {
 	ctx, cancel := context.WithCancel(ctx)
-	group, ctx := errgroup.WithContext(ctx)
+	group, uploading := errgroup.WithContext(ctx)
 	group.SetLimit(parallelWrites)
-	return &outputs{runner: r, uploads: group, ctx: ctx, cancel: cancel,
-		stored: map[storedBody]bool{}, memory: map[string][]*session.Descriptor{}, targets: map[layout.SessionID]*uint32{}}
+	o := &outputs{runner: r, uploads: group, ctx: uploading, looking: ctx, stored: map[storedBody]bool{},
+		memory: map[string][]*session.Descriptor{}, targets: map[layout.SessionID]*session.Deliveries{}}
+	o.cancel = func() {
+		cancel()
+		o.looks.Wait()
+	}
+	return o
 }
 
 // abandon gives up what was collected, and gives the error of an upload if it
@@ -145,21 +154,26 @@ func (o *outputs) route(record stream.Output) error {
 	return nil
 }
 
-// lookAt notes the version of a session that is written to, while the handler
-// still runs. Up to there it cannot hold what is not even committed yet, and need
-// not be searched for it (S12.2-4).
+// lookAt looks through a session that is written to for earlier deliveries, while
+// the handler still runs, so that little is left to search behind the commit
+// (S12.2-4). R-30: a missing target is no reason not to commit.
 func (o *outputs) lookAt(target layout.SessionID) {
 	if o.targets[target] != nil {
 		return
 	}
-	version := new(uint32)
-	o.targets[target] = version
-	o.uploads.Go(func() error {
-		if v, err := o.Repo.Latest(o.ctx, target); err == nil {
-			*version = v
+	found := &session.Deliveries{}
+	o.targets[target] = found
+	o.looks.Go(func() {
+		if seen, err := o.Repo.Deliveries(o.looking, target, o.id); err == nil {
+			*found = seen
 		}
-		return nil // a missing target is no reason not to commit
 	})
+}
+
+// seen is what lookAt has found in the target.
+func (o *outputs) seen(target layout.SessionID) session.Deliveries {
+	o.looks.Wait()
+	return *o.targets[target]
 }
 
 // sessionID reads the session field of an Output. Zero, like a missing field, is

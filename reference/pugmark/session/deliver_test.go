@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -92,20 +93,37 @@ func TestDeliverLostAnswer(t *testing.T) {
 	}
 }
 
-// Since spares reading what cannot hold the batch.
-func TestDeliverSince(t *testing.T) {
+// What was seen before is not read again, and not forgotten.
+func TestDeliverSeen(t *testing.T) {
 	b := setUp(t)
 	target := b.create(session.Manifest{}).Session
 	for i := range 40 {
 		b.commit(target, session.Provisional, fmt.Sprint(i))
 	}
-	d := delivery(b.newID(), 3, target, "mine")
-	d.Since = 40
-	must(b.repo.Deliver(ctx, d))(t)
-	got := b.store.since(0)
-	want := []string{"LIST " + b.path(target).Snapshots(), "GET " + b.path(target).Snapshot(40), "PUT " + b.path(target).Snapshot(41)}
+	writer := b.newID()
+	must(b.repo.Deliver(ctx, delivery(writer, 2, target, "mine")))(t)
+	b.commit(target, session.Provisional, "behind")
+	reader := b.fresh()
+	seen := must(reader.Deliveries(ctx, target, writer))(t)
+	if len(seen.Versions) != 1 || !seen.Versions[2] || seen.UpTo != 42 {
+		t.Errorf("seen: %+v", seen)
+	}
+	before := len(b.store.since(0))
+	for version, want := range map[uint32]bool{2: false, 3: true} {
+		d := delivery(writer, version, target, "mine")
+		d.Seen = seen
+		if got := must(reader.Deliver(ctx, d))(t); got != want {
+			t.Errorf("version %d: delivered %v", version, got)
+		}
+	}
+	got := b.store.since(before)
+	slices.Sort(got)
+	want := []string{"LIST " + b.path(target).Snapshots(), "LIST " + b.path(target).Snapshots(), "PUT " + b.path(target).Snapshot(43)}
 	if !slices.Equal(got, want) {
 		t.Errorf("requests: %q, want %q", got, want)
+	}
+	if _, err := reader.Deliveries(ctx, b.newID(), writer); !errors.Is(err, session.ErrSessionNotFound) {
+		t.Errorf("no session: %v", err)
 	}
 }
 

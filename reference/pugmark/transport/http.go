@@ -77,7 +77,7 @@ func (h *HTTP) request(ctx context.Context, id Identity, body *spool) (*http.Req
 		return nil, err
 	}
 	req.ContentLength = body.size
-	req.GetBody = nil // P2.2-1: never sent twice
+	req.GetBody = nil                                  // P2.2-1: never sent twice
 	req.Header.Set("Content-Type", "application/json") // P2.2-15
 	req.Header.Set("User-Agent", "pugcheck-reference")
 	if len(id.Metadata) > 0 { // P2.2-14: absent without metadata
