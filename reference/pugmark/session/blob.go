@@ -22,8 +22,9 @@ type Media struct {
 // ErrTooLarge is the error of a body above the limit of PutBlobFrom.
 var ErrTooLarge = errors.New("body is too large")
 
-// PutBlob stores a body and gives its descriptor: digest, size, media, creation time, and the body itself where it is
-// short (S3.1-1, S3.1-3). Storing the same body again is harmless (S3-10).
+// PutBlob stores a body under its digest (P5.3-4) and gives its descriptor: digest, size, media, creation time, and the
+// body itself where it is short (S3.1-1), which is stored nevertheless (S3.1-3, S7.1-3). Storing the same body again is
+// harmless (S3-10): all who refer to it share it (P8.4-4, P12-3).
 func (r *Repo) PutBlob(ctx context.Context, body []byte, media Media) (Descriptor, error) {
 	d := Describe(body)
 	if err := r.putBlob(ctx, d.Digest, bytes.NewReader(body), media); err != nil {
@@ -75,7 +76,8 @@ func (r *Repo) PutBlobFrom(ctx context.Context, body io.Reader, limit int64, med
 	return r.withMedia(d, media), nil
 }
 
-// putBlob writes a blob. S3-5, S3-6: cacheable for a year. S3-7: with its checksum. S3-9: without a condition.
+// putBlob writes a blob, its bytes as they are (S3-4). S3-5, S3-6, S16-1: cacheable for a year. S3-7: with its checksum.
+// S3-9: without a condition. S15-1: with the encoding that its writer declared.
 func (r *Repo) putBlob(ctx context.Context, digest layout.Digest, body io.ReadSeeker, media Media) error {
 	contentType := media.ContentType
 	if contentType == "" {

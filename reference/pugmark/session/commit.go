@@ -32,13 +32,16 @@ type Committed struct {
 	Merged []Snapshot
 }
 
-// Commit adds a snapshot to a session: one conditional write for each try (S13.1-3).
+// Commit adds a snapshot to a session (P1-8), at the version that follows the base if nobody else is there (P1-2, S13.3-1,
+// S13.3-2): one conditional write for each try (S13.1-3).
 //
 // a checkpoint that meets a foreign checkpoint loses with a *ConflictError and leaves nothing behind. Everything
 // else that it meets it reads, renumbers its own descriptors to follow, and goes to the next free version (S13.3-4,
-// S13.3-8); what it met stays where it is. ErrGaveUp after Options.Attempts tries.
+// S13.3-5, S13.3-8); what it met stays where it is (S13.3-6, R-20), of any number (S13.3-7). ErrGaveUp after
+// Options.Attempts tries.
 //
-// S13.2-5: all tries have one transaction ID, so that a try whose answer got lost is found again (S13.2-3).
+// S13.2-5: all tries have one transaction ID, drawn for this commit (S13.2-1), so that a try whose answer got lost is found
+// again (S13.2-3), and taken for no other writer's (S13.2-4).
 func (r *Repo) Commit(ctx context.Context, c Commit) (Committed, error) {
 	return r.commit(ctx, c, func(found Snapshot) (bool, error) {
 		if c.Type.IsCheckpoint() && found.Type.IsCheckpoint() {
@@ -86,8 +89,9 @@ func (r *Repo) commit(ctx context.Context, c Commit, meet func(found Snapshot) (
 		if failure == nil {
 			return Committed{Snapshot: s, Merged: met}, nil
 		}
-		// What lies at the version decides, and what lies behind it, up to the first free version. A failure that
-		// leaves the outcome open is settled in the same way.
+		// What lies at the version decides, and what lies behind it, up to the first free version. S2.5-4, S2.5-5,
+		// S14.3-1: it is asked for by its key, which never is stale, unlike the listing that gave the base. A failure
+		// that leaves the outcome open is settled in the same way.
 		before := at
 		for at < math.MaxUint32 {
 			found, err := r.LoadSnapshot(ctx, c.Session, at+1)
@@ -133,7 +137,8 @@ func (r *Repo) putSnapshot(ctx context.Context, path layout.SessionPath, s Snaps
 	return nil
 }
 
-// numbered gives copies of the descriptors, numbered from first on (S7.3-1, S7.3-3, S7.3-7).
+// numbered gives copies of the descriptors, numbered from first on (S7.3-1, S7.3-3, S7.3-7), fork records like all
+// others (S7.3-5).
 func numbered(descriptors []Descriptor, first int64) []Descriptor {
 	out := slices.Clone(descriptors)
 	for i := range out {

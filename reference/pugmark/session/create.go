@@ -12,7 +12,8 @@ import (
 // CreateManifest creates the session m.Session with exactly these fields. created is false where the session
 // existed already; then its own manifest is given instead.
 //
-// S5.1-1: one conditional write. S5.1-4: creating an existing session is no error.
+// S5.1-1, S5.1-2: one conditional write, which never replaces another one's. S5.1-4, S13.6-2: creating an existing session
+// is no error.
 func (r *Repo) CreateManifest(ctx context.Context, m Manifest) (manifest Manifest, created bool, err error) {
 	path, err := m.Session.Path()
 	if err != nil {
@@ -23,7 +24,7 @@ func (r *Repo) CreateManifest(ctx context.Context, m Manifest) (manifest Manifes
 		return Manifest{}, false, err
 	}
 	_, err = store.PutBytes(ctx, r.store, path.Manifest(), body, store.PutOptions{
-		Attributes: store.Attributes{ContentType: jsonType, CacheControl: immutableCache}, // S16-2
+		Attributes: store.Attributes{ContentType: jsonType, CacheControl: immutableCache}, // S5.1-3, S16-1, S16-2
 		IfAbsent:   true,
 	})
 	switch {
@@ -124,8 +125,8 @@ func (r *Repo) findNamed(ctx context.Context, name string) (Manifest, error) {
 
 // claimName links the name of a session that was created just now, and sees who won it.
 //
-// S9.2-1: the ref is read again after the link. S9.2-2: the loser deletes the manifest that it created, the only case in which
-// one is deleted (S9.2-4). S9.2-3: it goes on with the winner.
+// S9.2-1: the ref is read again after the link. S9.2-2, S5.1-7: the loser deletes the manifest that it created, the only
+// case in which one is deleted (S9.2-4, S5.1-6). S9.2-3: it goes on with the winner.
 func (r *Repo) claimName(ctx context.Context, m Manifest) (Manifest, error) {
 	if err := r.link(ctx, m.Name, m.Session); err != nil {
 		return Manifest{}, err

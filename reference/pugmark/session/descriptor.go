@@ -16,23 +16,23 @@ import (
 const InlineLimit = 1024
 
 // Descriptor is one entry of a snapshot: what a blob is, and what is to become of it. Absent fields are zero values
-// (S7-11). Descriptors that a Repo returns share their maps and slices; callers do not change those.
+// (S7-11). What its writer said of it stays to the letter (S7-6, S7-7). Descriptors that a Repo returns share their maps and slices; callers do not change those.
 type Descriptor struct {
-	Digest          layout.Digest     `json:"digest,omitzero"`
-	Size            int64             `json:"size,omitzero"` // bytes of the blob as stored (S7-4)
-	CreatedAt       time.Time         `json:"created-at,omitzero"`
+	Digest          layout.Digest     `json:"digest,omitzero"`     // S7-1
+	Size            int64             `json:"size,omitzero"`       // bytes of the blob as stored (S7-4)
+	CreatedAt       time.Time         `json:"created-at,omitzero"` // S7-5
 	ContentType     string            `json:"content-type,omitempty"`
 	ContentEncoding string            `json:"content-encoding,omitempty"`
-	CacheControl    string            `json:"cache-control,omitempty"`
+	CacheControl    string            `json:"cache-control,omitempty"` // S7-8: kept where it is found
 	SchemaURL       string            `json:"schema-url,omitempty"`
 	Name            string            `json:"name,omitempty"`
 	Metadata        map[string]string `json:"metadata,omitempty"`
-	SequenceNumber  int64             `json:"sequence-number"`
-	Data            Base64            `json:"data,omitempty"` // the blob's bytes, where they are few
+	SequenceNumber  int64             `json:"sequence-number"` // S7-9: an integer, never by way of a float
+	Data            Base64            `json:"data,omitempty"`  // the blob's bytes, where they are few (S7.1-1)
 	TargetSession   layout.SessionID  `json:"target-session,omitzero"`
 	SourceSession   layout.SessionID  `json:"source-session,omitzero"`
 	SourceVersion   uint32            `json:"source-version,omitzero"`
-	Fork            bool              `json:"fork,omitzero"`
+	Fork            bool              `json:"fork,omitzero"` // with TargetSession: the child's ID (S11-1, S17-4)
 	Deleted         bool              `json:"deleted,omitzero"`
 }
 
@@ -45,7 +45,8 @@ func Describe(body []byte) Descriptor {
 	return d
 }
 
-// Tombstone makes the descriptor that deletes a name from a session (S10-2, S10-3).
+// Tombstone makes the descriptor that deletes a name from a session (S10-2, S10-3), without data (S10-4). Renaming an entry
+// takes one for the old name and an entry of the new name (S10-10).
 func Tombstone(name string) Descriptor { return Descriptor{Name: name, Deleted: true} }
 
 // IsControl tells whether the entry is a control message (P9-1).
@@ -54,7 +55,8 @@ func (d Descriptor) IsControl() bool { return d.ContentType == ControlType }
 // IsCrossSession tells whether the entry asks for delivery to another session (S12-1).
 func (d Descriptor) IsCrossSession() bool { return !d.Fork && !d.TargetSession.IsZero() }
 
-// Inline gives the body where the descriptor alone tells it (S3.1-4): where it is carried, empty, or none.
+// Inline gives the body where the descriptor alone tells it (S3.1-4): where it is carried, empty, or none. S7.1-2: that it
+// is not carried says nothing about its length.
 func (d Descriptor) Inline() (body []byte, ok bool) {
 	switch {
 	case len(d.Data) > 0:
@@ -78,8 +80,8 @@ type legacyDescriptor struct {
 
 // UnmarshalJSONFrom implements json.UnmarshalerFrom. Unknown fields are passed over (S18-5).
 //
-// S7.2-2: a fork-session-id says the same as fork and target-session. S7.2-3: a zero or empty one says nothing.
-// Writers never use it (S7.2-4), so it is not kept.
+// S7.2-1, S7.2-2, S18-6: a fork-session-id says the same as fork and target-session. S7.2-3: a zero or empty one says
+// nothing. Writers never use it (S7.2-4), so it is not kept.
 func (d *Descriptor) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	var found legacyDescriptor
 	if err := json.UnmarshalDecode(dec, &found); err != nil {

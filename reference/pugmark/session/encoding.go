@@ -25,7 +25,7 @@ var decoders = sync.Pool{New: func() any {
 	return d
 }}
 
-// compress gives one zstd frame of what write writes.
+// compress gives one zstd frame of what write writes, however short it is (S6.2-4).
 //
 // S6.2-7: by the streaming encoder. The flush keeps it from putting a short document into a frame of known size at once.
 func compress(write func(w io.Writer) error) ([]byte, error) {

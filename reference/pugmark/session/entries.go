@@ -58,7 +58,7 @@ func (r *Repo) Delete(ctx context.Context, id layout.SessionID, name string) (Co
 
 // Lookup gives the live descriptor of a name in a session's log. ErrNameNotFound, ErrSessionNotFound.
 //
-// S10-8: the last descriptor of that name counts. S10-9: where it is a tombstone, there is none.
+// S10-8: the last descriptor of that name counts. S10-7, S10-9: where it is a tombstone, there is none.
 // The log is walked from its end, so that recent names cost few requests.
 func (r *Repo) Lookup(ctx context.Context, id layout.SessionID, name string) (Descriptor, error) {
 	m, version, err := r.Open(ctx, id)

@@ -14,19 +14,23 @@ var errTaken = errors.New("snapshot 1 is taken")
 
 // Materialise makes the child session that a fork record asks for. version is that of the parent's snapshot which
 // holds the record. It may be called again at any time, by any number of runs at once, and completes what a crash left
-// half done (S11.2-15, S11.2-16). A child that is complete costs one request, or none if it was seen before.
+// half done (S11.2-15, S11.2-16, P11.1-16, P11.1-17). A child that is complete costs one request, or none if it was seen
+// before.
+//
+// S13.6-1, S1-11: the manifest first, then snapshot 1, each by a conditional write of its own. S17-2: the record in the
+// parent's snapshot stays.
 func (r *Repo) Materialise(ctx context.Context, parent Manifest, version uint32, fork Descriptor) error {
 	if fork.TargetSession == parent.Session {
 		return nil // a session that names itself as its child has no effect
 	}
 	entry := fork
-	entry.Fork, entry.TargetSession = false, layout.SessionID{} // S11.2-10
+	entry.Fork, entry.TargetSession = false, layout.SessionID{} // P11-2, P11.1-13, S11.2-10
 	holds := func(s Snapshot) bool {
 		return slices.ContainsFunc(s.Descriptors, func(d Descriptor) bool {
 			return d.Digest == entry.Digest && d.Name == entry.Name && !d.Fork && d.TargetSession.IsZero()
 		})
 	}
-	// S11.2-9: the manifest comes first, so who has this snapshot has all.
+	// S11.2-9, P11.1-12: the manifest comes first, so who has this snapshot has all.
 	switch first, err := r.LoadSnapshot(ctx, fork.TargetSession, 1); {
 	case err == nil && holds(first):
 		return nil
@@ -40,12 +44,12 @@ func (r *Repo) Materialise(ctx context.Context, parent Manifest, version uint32,
 		return fmt.Errorf("materialise fork %s: %w", fork.TargetSession, err)
 	}
 	pointer := Pointer{Session: parent.Session, Version: version}
-	child, created, err := r.CreateManifest(ctx, Manifest{ // S11.2-8
+	child, created, err := r.CreateManifest(ctx, Manifest{ // S11.2-8, P11.1-10, P11.1-11
 		Session:             fork.TargetSession,
-		Parent:              pointer,        // S11.2-4
-		Agent:               parent.Agent,   // S11.2-5
-		Handler:             parent.Handler, // S11.2-5
-		Metadata:            fork.Metadata,  // S11.2-6
+		Parent:              pointer,        // S11.2-4, P11.1-6
+		Agent:               parent.Agent,   // S11.2-5, P11.1-8, P15-5
+		Handler:             parent.Handler, // S11.2-5, P11.1-7, P15-4
+		Metadata:            fork.Metadata,  // S11.2-6, P11.1-9
 		FirstSequenceNumber: number,
 		// S11.2-7: no name.
 	})
@@ -59,7 +63,8 @@ func (r *Repo) Materialise(ctx context.Context, parent Manifest, version uint32,
 		}
 	}
 	if latest == 0 {
-		// S11.2-12: snapshot 1, a checkpoint. S11.2-13: who finds it made already has succeeded.
+		// S11.2-12: snapshot 1, a checkpoint. S11.2-11, S7.3-6: numbered as the manifest that is there says, by the
+		// commit. S11.2-13, P11.1-14: who finds it made already has succeeded.
 		_, err := r.commit(ctx, Commit{Session: child.Session, Type: Checkpoint, Descriptors: []Descriptor{entry}},
 			func(found Snapshot) (bool, error) {
 				if holds(found) {

@@ -12,8 +12,8 @@ import (
 
 // Latest gives the version of a session's latest snapshot, 0 where it has none. ErrSessionNotFound.
 //
-// S6.3-1: one listing of one key. S6.3-2: whose name is the version. S6.3-3, S6.3-4: without any, the manifest tells an
-// empty session from none.
+// S6.3-1, S6.1-6: one listing of one key. S6.3-2, S6.1-5: whose name is the version. S6.3-3, S6.3-4, S4.3-3: without any,
+// the manifest tells an empty session from none.
 func (r *Repo) Latest(ctx context.Context, id layout.SessionID) (uint32, error) {
 	path, err := id.Path()
 	if err != nil {
@@ -39,7 +39,7 @@ func (r *Repo) Latest(ctx context.Context, id layout.SessionID) (uint32, error) 
 }
 
 // firstVersion gives the version of the first version file directly below prefix, 0 where there is none. Keys that are
-// no version file are passed over, and so is whatever lies deeper (F-5).
+// no version file are passed over, and so is whatever lies deeper (S8.4-3, F-5).
 func (r *Repo) firstVersion(ctx context.Context, prefix string) (uint32, error) {
 	page, err := r.store.List(ctx, prefix, store.ListOptions{Max: 1})
 	if err != nil {

@@ -26,7 +26,8 @@ type Segment struct {
 
 // Chain gives the segments of the log of a session at version, the oldest ancestor first and the session itself last.
 //
-// S6.5-3: of an ancestor only what the pointer covers. S6.5-4: by each manifest's own pointer.
+// S6.5-3, P11.2-4: of an ancestor only what the pointer covers. S6.5-4, S11.3-1: by each manifest's own pointer, to the
+// root.
 func (r *Repo) Chain(ctx context.Context, id layout.SessionID, version uint32) ([]Segment, error) {
 	var chain []Segment
 	seen := map[layout.SessionID]bool{}
@@ -49,8 +50,9 @@ func (r *Repo) Chain(ctx context.Context, id layout.SessionID, version uint32) (
 	return chain, nil
 }
 
-// Log gives the full log of a session at version, nothing filtered: the parent chain first, then the session's own
-// snapshots in version order, each in its stored order (S6.5-2, S6.5-6, S6.5-7). Entries come while later snapshots are
+// Log gives the full log of a session at version, nothing filtered, tombstones neither (S10-6): the parent chain first,
+// then the session's own snapshots in version order, each in its stored order, whatever the numbers in it (P1-3, S6.5-2,
+// S6.5-6, S6.5-7, S7.3-9). Entries come while later snapshots are
 // still being fetched. It ends after the first error.
 func (r *Repo) Log(ctx context.Context, id layout.SessionID, version uint32) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
@@ -89,11 +91,11 @@ func (r *Repo) LogOf(ctx context.Context, chain []Segment) iter.Seq2[Entry, erro
 // Filter decides on an entry in the log of the session reader: true keeps it.
 type Filter func(reader layout.SessionID, e Entry) bool
 
-// NoControl drops control messages, which no handler sees (P4.2-9).
+// NoControl drops control messages, those of ancestors as well, which no handler sees (P4.2-9, P9-10).
 func NoControl(_ layout.SessionID, e Entry) bool { return !e.Descriptor.IsControl() }
 
-// NoAncestorForks drops the fork records that a session sees through its parents: those of its siblings (S11.3-2), and
-// the one that made it, whose body it has in its own snapshot 1.
+// NoAncestorForks drops the fork records that a session sees through its parents: those of its siblings (S11.3-2,
+// P11.2-6), and the one that made it, whose body it has in its own snapshot 1 (S11.3-3, R-23).
 func NoAncestorForks(reader layout.SessionID, e Entry) bool {
 	return !e.Descriptor.Fork || e.Session == reader
 }

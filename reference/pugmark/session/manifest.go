@@ -7,13 +7,14 @@ import (
 	"github.com/pugcheck/pugcheck/reference/pugmark/layout"
 )
 
-// Manifest is what a session is created with; it never changes (S5.1-5).
+// Manifest is what a session is created with; it never changes (S5.1-5). S5-1 to S5-6: one JSON object with these fields,
+// of which a reader needs none (S18-4).
 type Manifest struct {
 	Session             layout.SessionID  `json:"session"`
 	Parent              Pointer           `json:"parent,omitzero"`
 	Name                string            `json:"name,omitempty"`
 	Agent               string            `json:"agent,omitempty"`
-	Handler             string            `json:"handler,omitempty"`
+	Handler             string            `json:"handler,omitempty"` // any text (P15-1)
 	Metadata            map[string]string `json:"metadata,omitempty"`
 	FirstSequenceNumber int64             `json:"first-sequence-number,omitzero"` // of the session's first descriptor
 }

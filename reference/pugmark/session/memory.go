@@ -21,7 +21,8 @@ type Envelope struct {
 	Transaction uint64           `json:"transaction"`
 }
 
-// MemoryRecord is one named object of a memory namespace (S8.2-2).
+// MemoryRecord is one named object of a memory namespace (S8.2-2). S8.2-7: its envelope names the writer's snapshot for who
+// wants to look; it is served in any case, since the text draws no conclusion.
 type MemoryRecord struct {
 	Descriptor
 	Commit Envelope
@@ -64,7 +65,8 @@ func (m *MemoryRecord) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return json.Unmarshal(value, &m.Descriptor)
 }
 
-// MemoryFile is a namespace at one of its versions: all of its objects (S8.3-3).
+// MemoryFile is a namespace at one of its versions: all of its objects (S8.3-3). A namespace has versions of its own and
+// belongs to no session (P8-1, P8-2, S8-1, S1-10).
 type MemoryFile struct {
 	Namespace string
 	Version   uint32
@@ -129,8 +131,8 @@ func (r *Repo) ReadMemory(ctx context.Context, namespace string, version uint32)
 
 // LookupMemory gives the record at <namespace>/<object-name>. ErrNameNotFound, also for a malformed key.
 //
-// S8.5-1: the namespace is the longest that exists and is a prefix of the key. Since an object name has no slash, only
-// the one up to the last slash can hold the object, so no other is looked at, and none is listed in advance.
+// S8.5-1, P8.2-4, P8.2-5: the namespace is the longest that exists and is a prefix of the key. Since an object name has no
+// slash, only the one up to the last slash can hold the object, so no other is looked at, and none is listed in advance.
 func (r *Repo) LookupMemory(ctx context.Context, key string) (MemoryRecord, error) {
 	namespace, name, err := layout.SplitMemoryName(key)
 	if err != nil {
@@ -154,8 +156,8 @@ func (r *Repo) LookupMemory(ctx context.Context, key string) (MemoryRecord, erro
 // WriteMemory writes objects into a namespace and gives the version that holds them. Of several descriptors with one
 // name the last counts (S8.3-4). ErrGaveUp after Options.Attempts tries.
 //
-// S13.4-1: read the latest, merge, write the next on the condition that it is free. S8.3-5: on a conflict, once more
-// from what is there now.
+// S13.4-1, P8.4-6: read the latest, merge, write the next on the condition that it is free. S8.3-5, S13.4-2, P8.4-7: on a
+// conflict, once more from what is there now.
 func (r *Repo) WriteMemory(ctx context.Context, namespace string, objects []Descriptor, writer Envelope) (uint32, error) {
 	for _, d := range objects {
 		if err := layout.CheckObjectName(d.Name); err != nil {
@@ -201,7 +203,8 @@ func (r *Repo) WriteMemory(ctx context.Context, namespace string, objects []Desc
 		namespace, base.Version, r.options.Attempts-1, ErrGaveUp)
 }
 
-// merge gives the next file: the records of f whose names are not written, unchanged, and then the new ones (S8.3-3).
+// merge gives the next file: the records of f whose names are not written, unchanged, and then the new ones (S8.3-3,
+// P8.4-5).
 func (f MemoryFile) merge(objects []Descriptor, writer Envelope, now clock) MemoryFile {
 	next := MemoryFile{Namespace: f.Namespace, Version: f.Version + 1}
 	last := map[string]int{}
@@ -239,6 +242,7 @@ func (f MemoryFile) writtenBy(writer Envelope, attempt MemoryFile) bool {
 	return true
 }
 
+// putMemory writes a file: one array (S8.2-1), of no type (S13.4-3).
 func (r *Repo) putMemory(ctx context.Context, f MemoryFile) error {
 	body, err := encodeDocument(f.Records)
 	if err != nil {

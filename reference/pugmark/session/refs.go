@@ -24,7 +24,7 @@ func (e *StaleRefError) Error() string {
 // Unwrap gives the reason.
 func (e *StaleRefError) Unwrap() error { return e.Reason }
 
-// ResolveName gives the session that has the name (S9.1-2). Refs are read anew each time (S9-7).
+// ResolveName gives the session that has the name (S1-12, S9.1-2). Refs are read anew each time (S9-7).
 // ErrNameNotFound, *StaleRefError.
 func (r *Repo) ResolveName(ctx context.Context, name string) (layout.SessionID, error) {
 	ref, err := r.readRef(ctx, name)
@@ -69,7 +69,7 @@ func (f ref) session() (layout.SessionID, error) {
 
 // link points a session name at a session.
 //
-// S9-8: without a condition. S9-2, S9-3, S9-6: one line of text that no cache may keep. S9.1-1: the manifest's path.
+// S9-8: without a condition. S9-2, S9-3, S9-6, S16-3: one line of text that no cache may keep. S9.1-1: the manifest's path.
 func (r *Repo) link(ctx context.Context, name string, id layout.SessionID) error {
 	key, err := layout.SessionRefKey(name)
 	if err != nil {

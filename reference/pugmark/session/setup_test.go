@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -129,10 +130,9 @@ func (b *bench) before(request string, act func()) {
 
 // meet decides the fate of the first request that starts with the text.
 func (b *bench) meet(request string, v verdict) {
-	done := false
+	var done atomic.Bool
 	b.store.hook = func(r string) verdict {
-		if !done && strings.HasPrefix(r, request) {
-			done = true
+		if strings.HasPrefix(r, request) && !done.Swap(true) {
 			return v
 		}
 		return pass

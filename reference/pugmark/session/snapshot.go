@@ -11,13 +11,13 @@ import (
 	"github.com/pugcheck/pugcheck/reference/pugmark/store"
 )
 
-// SnapshotType says who wrote a snapshot and how it gives way to others.
+// SnapshotType says who wrote a snapshot and how it gives way to others. There are these three (S6.4-1, S18-8).
 type SnapshotType string
 
 const (
-	// Checkpoint is what a handler's invocation commits. Two at one version exclude each other.
+	// Checkpoint is what a handler's invocation commits (S6.4-2). Two at one version exclude each other.
 	Checkpoint SnapshotType = "checkpoint"
-	// Provisional comes from outside the session's handler and asks for an invocation.
+	// Provisional comes from outside the session's handler and asks for an invocation (S6.4-3).
 	Provisional SnapshotType = "provisional"
 	// Queueing is as Provisional, but waits for the next invocation.
 	Queueing SnapshotType = "queueing"
@@ -50,7 +50,8 @@ const (
 
 // encode gives the file of a snapshot and what goes with it.
 //
-// S6.2-2, S6.2-3, S6.2-8: JSON, compressed with zstd, created only where nothing is. S6.2-9 to S6.2-12: the metadata.
+// S6-1, S6.2-1 to S6.2-3, S6.2-8: a JSON array, compressed with zstd, created only where nothing is, and cacheable for
+// ever. S6.2-9 to S6.2-12, S13.2-2: the metadata, in which no descriptor's has a say (S18-9).
 func (s Snapshot) encode() ([]byte, store.PutOptions, error) {
 	body, err := encodeDocument(s.Descriptors)
 	if err != nil {
