@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -337,12 +338,13 @@ func BenchmarkInvocation(b *testing.B) {
 		bucket := newBenchBucket(b)
 		bucket.far(benchDelay)
 		var took, alone time.Duration
+		fewest := math.MaxInt
 		for b.Loop() {
 			id := bucket.seedLog(50, false)
 			before := len(bucket.server.Requests())
 			d, _ := bucket.run(id, handler...)
 			took += d
-			bucket.report(before)
+			bucket.report(before, &fewest)
 			alone += bucket.handlerAlone(handler)
 		}
 		b.ReportMetric(float64((took-alone).Milliseconds())/float64(b.N), "ms-beside-handler")
@@ -352,6 +354,7 @@ func BenchmarkInvocation(b *testing.B) {
 		bucket := newBenchBucket(b)
 		bucket.far(benchDelay)
 		var took, alone time.Duration
+		fewest := math.MaxInt
 		for b.Loop() {
 			id := bucket.seedLog(50, false)
 			s, err := s3.Open(b.Context(), s3.Config{Bucket: benchBucketName})
@@ -375,7 +378,7 @@ func BenchmarkInvocation(b *testing.B) {
 				b.Fatal(err)
 			}
 			took += time.Since(started)
-			bucket.report(before)
+			bucket.report(before, &fewest)
 			alone += bucket.handlerAlone(handler)
 		}
 		b.ReportMetric(float64((took-alone).Milliseconds())/float64(b.N), "ms-beside-handler")
@@ -393,16 +396,19 @@ func (b *benchBucket) handlerAlone(handler []string) time.Duration {
 	return time.Since(started)
 }
 
-// report counts the requests after the first n.
-func (b *benchBucket) report(n int) {
+// report counts the requests after the first n. A busy machine stretches the
+// chain of those that waited for one another, so the shortest one counts; fewest
+// is that of the runs before.
+func (b *benchBucket) report(n int, fewest *int) {
 	requests := b.since(n)
 	if os.Getenv("BENCH_REQUESTS") != "" {
 		for _, r := range requests {
-			b.Log(r)
+			b.Logf("%s to %s: %s", r.Arrived.Format("05.000"), r.Answered.Format("05.000"), r)
 		}
 	}
 	b.ReportMetric(float64(len(requests)), "requests")
-	b.ReportMetric(float64(roundTrips(requests)), "round-trips")
+	*fewest = min(*fewest, roundTrips(requests))
+	b.ReportMetric(float64(*fewest), "round-trips")
 }
 
 // BenchmarkLargeBody takes a body of 1 GiB in by a uri, and serves it to the next
