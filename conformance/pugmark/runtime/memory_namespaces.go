@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"slices"
@@ -183,6 +184,16 @@ func (x *Lab) invoked(s *wire.Session, outs ...wire.OutputRecord) Exit {
 	run := x.Run(s.ID)
 	run.Next().Finish(outs...)
 	return run.Wait()
+}
+
+// rests tells whether the process ends by itself within the time limit, with
+// whatever answers its invocations meanwhile.
+func (r *Run) rests() bool {
+	ctx, cancel := context.WithTimeout(r.lab.Ctx, r.lab.Config.Timeout)
+	defer cancel()
+	var err error
+	r.lab.Waiting(func() { _, err = r.proc.Wait(ctx) })
+	return err == nil
 }
 
 // listedVersions puts versions into words.
