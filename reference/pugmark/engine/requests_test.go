@@ -119,25 +119,30 @@ func TestRequestsOfAFork(t *testing.T) {
 	r.wantRequests(r.requestsOf(others, r.again), "LIST S snapshots", "GET S manifest", "GET S 1", "GET C 1")
 }
 
-// A delivery looks at what the target got since the handler ran, not at its whole
-// log; and whoever delivered does not look again.
+// A delivery looks through the target for its like while the handler runs
+// (S12.2-4), and after the commit at what has come since; and whoever delivered
+// does not look again.
 func TestRequestsOfADelivery(t *testing.T) {
 	r := newRig(t)
 	target := r.create(session.Manifest{})
+	want := []string{"LIST S snapshots", "GET S manifest", "LIST T snapshots", "PUT blob", "PUT blob", "PUT S 1", "LIST T snapshots", "PUT T 21"}
 	for i := range 20 {
 		r.commit(target, session.Checkpoint, fmt.Sprint("t", i))
+		want = append(want, fmt.Sprint("GET T ", i+1))
 	}
 	others := map[string]layout.SessionID{"T": target}
+	toTarget := `"session":"` + target.String() + `"`
 	r.reopen()
-	r.handler.emits(out("X", `"session":"`+target.String()+`"`), out("Y", `"session":"`+target.String()+`"`))
+	r.handler.emits(out("X", toTarget), out("Y", toTarget))
+	r.wantRequests(r.requestsOf(others, r.again), want...)
+	r.handler.emits(out("Z", toTarget))
 	r.wantRequests(r.requestsOf(others, r.again),
-		"LIST S snapshots", "GET S manifest", "LIST T snapshots", "PUT blob", "PUT blob", "PUT S 1",
-		"LIST T snapshots", "GET T 20", "PUT T 21")
+		"LIST S snapshots", "LIST T snapshots", "PUT blob", "PUT S 2", "LIST T snapshots", "PUT T 22")
 	r.handler.emits()
 	r.wantRequests(r.requestsOf(others, r.again), "LIST S snapshots")
 	r.reopen() // F-9: a new process has to look
 	r.wantRequests(r.requestsOf(others, r.again),
-		"LIST S snapshots", "GET S manifest", "GET S 1", "LIST T snapshots", "GET T 21")
+		"LIST S snapshots", "GET S manifest", "GET S 1", "GET S 2", "LIST T snapshots", "GET T 22")
 }
 
 // Memory that nobody reads is not listed, and a namespace that is written is
