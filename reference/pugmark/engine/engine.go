@@ -71,7 +71,8 @@ type Handlers struct {
 }
 
 // For is the handler that a session's manifest selects. P15-2: the one of that
-// name and no other. P15-3: without a name, the default.
+// name and no other. P15-3: without a name, the default. P15-6: a fork child has its
+// parent's name, and so the same handler.
 func (h Handlers) For(m session.Manifest) (transport.Handler, error) {
 	if m.Handler == "" {
 		if h.Default == nil {
@@ -106,10 +107,16 @@ const (
 // when the session has come to rest. It waits for a session that sleeps. One
 // call makes one invocation, and further ones only where the text would lose a
 // wake-up otherwise (F-2): a handler that appends each time does not loop for ever.
+// They come one after the other, each on what the one before committed (S14.1-1).
+//
+// Any number of runs may work on one session at once, for one cause or several
+// (P1-12, S14.1-3), each as if it were alone: there is no lock that one would wait
+// for (S14.1-4), and at most one of those that started from a version commits.
 //
 // An error means that the invocation failed and nothing was committed, or, where
 // Result.Invocations counts it, that something after the commit failed. Losing
-// to another run is no error (R-11, S14.2-2). Cancelling ctx ends the run, which
+// to another run is no error (R-11, S14.2-2), and no reason to invoke the handler
+// again, which P1-11 would allow. Cancelling ctx ends the run, which
 // then returns the context's error; a commit that has begun is completed first.
 func Run(ctx context.Context, config Config, id layout.SessionID) (Result, error) {
 	r := &runner{Config: config.withDefaults(), id: id}

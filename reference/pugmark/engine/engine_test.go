@@ -82,9 +82,16 @@ func TestPushTags(t *testing.T) {
 		{"objects end a sleep", []commit{{cp, "a !stopped@2099-01-01T00:00:00Z"}, {prov, "b"}}, "a b+ /wake"},
 		{"a control message that says nothing", []commit{{cp, "a !"}}, "a+ /"},
 		{"no checkpoint", []commit{{prov, "a"}, {queue, "b"}}, "a+ b+ /start"},
+		// P11.2-2: nobody has seen the body that a child was made with.
+		{"child: the body it was made with", []commit{{cp, "f"}}, "f+ /fork"},
+		{"child: and what landed on top", []commit{{cp, "f"}, {prov, "p"}, {queue, "q"}}, "f+ p+ q+ /fork"},
+		{"child: once a handler has run", []commit{{cp, "f"}, {cp, "a"}, {prov, "p"}}, "f a p+ /"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := newRig(t)
+			if strings.HasPrefix(tc.name, "child:") {
+				r.id = r.create(session.Manifest{Parent: session.Pointer{Session: r.id}})
+			}
 			for _, c := range tc.commits {
 				var names []string
 				for _, name := range strings.Fields(c.names) {

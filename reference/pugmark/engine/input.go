@@ -15,22 +15,26 @@ import (
 	"github.com/pugcheck/pugcheck/reference/pugmark/stream"
 )
 
-// inputs writes the input stream of an invocation. Later snapshots are still
-// being fetched while earlier records are on their way.
+// inputs writes the input stream of an invocation: where memory is, one record for
+// each entry of the log, as it was committed (P1-14), and the lifecycle record (P1-6,
+// P4.2-5). Later snapshots are still being fetched while earlier records are on
+// their way.
 func (r *runner) inputs(ctx context.Context, st *state, event string, servers Servers, w io.Writer) error {
 	enc := stream.NewEncoder(w)
-	// P4.2-1 to P4.2-4: where memory is, first of all.
+	// P4.2-1 to P4.2-4, P8.1-1: where memory is, first of all.
 	if err := enc.Encode(stream.Input{Event: stream.EventMemory, URL: servers.MemoryRoot()}); err != nil {
 		return err
 	}
-	// P4.2-6: ancestors first, the oldest before all. P4.2-7: then the session's
+	// P4.2-6: ancestors first, the oldest before all, each with the whole snapshot
+	// that a child was forked from (P11.2-3). P4.2-7: then the session's
 	// own snapshots by version. P4.2-8: each in its own order.
 	log := append(slices.Clone(st.parents), session.Segment{Manifest: st.manifest, Last: st.version})
 	for e, err := range r.Repo.LogOf(ctx, log) {
 		if err != nil {
 			return err
 		}
-		// P4.2-9, P4.2-10, R-23, R-24: no control messages and no fork records.
+		// P4.2-9: no control messages. P4.2-10, P4.2-17, P11.1-15, S11.2-14, R-23,
+		// no fork records, whichever snapshot holds them.
 		if !session.VisibleToHandler(r.id, e) {
 			continue
 		}
@@ -43,11 +47,13 @@ func (r *runner) inputs(ctx context.Context, st *state, event string, servers Se
 			return err
 		}
 	}
-	// P4.2-11 to P4.2-13: one lifecycle record, with nothing but its event, last.
+	// P4.2-11 to P4.2-13, P6-1, P6-2: one lifecycle record, with nothing but its
+	// event, last. P4.1-1: no other record has one of its events.
 	return enc.Encode(stream.Input{Event: event})
 }
 
-// input is the record of a log entry. R-02: the fields are the descriptor's.
+// input is the record of a log entry. R-02, P4.1-3 to P4.1-8: the fields are the
+// descriptor's, to the letter.
 func input(d session.Descriptor, servers Servers) stream.Input {
 	in := stream.Input{
 		Size:            d.Size,
@@ -61,7 +67,8 @@ func input(d session.Descriptor, servers Servers) stream.Input {
 	if d.Deleted || d.Digest.IsZero() {
 		return in
 	}
-	// P4.1-10, P17-7: always a url. P7.1-2: data beside it only for small bodies.
+	// P4.1-2, P4.1-10, P17-7: always a url. P4.1-9, P7.1-2, P7.1-5: beside it the same
+	// bytes as data, only for small bodies. S3.2-5: no other body is in the stream.
 	in.URL = servers.ObjectURL(d.Digest)
 	if len(d.Data) <= stream.InlineLimit {
 		in.Data = d.Data
@@ -76,8 +83,8 @@ func (r *runner) objects() http.Handler {
 	})
 }
 
-// memory serves memory as it is at the time of the request. Nothing is listed
-// before a handler asks.
+// memory serves all namespaces (P7-4), as they are at the time of the request.
+// Nothing is listed before a handler asks.
 func (r *runner) memory() http.Handler {
 	return serve.Memory(func(ctx context.Context, key string) (serve.Blob, error) {
 		record, err := r.Repo.LookupMemory(ctx, key)

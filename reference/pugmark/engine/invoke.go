@@ -64,7 +64,9 @@ func (r *runner) invoke(ctx context.Context, st *state, event string) (outcome, 
 	return r.commit(ctx, st, event, out)
 }
 
-// commit makes the invocation's outcome part of the session, in one write.
+// commit makes the invocation's outcome part of the session, in one write: entries,
+// fork records (S11.1-3), records for other sessions (S12.1-2) and the control message
+// (P9-5). P11.1-3, S11.1-4: the children are left to the next run.
 func (r *runner) commit(ctx context.Context, st *state, event string, out *outputs) (outcome, error) {
 	// Here the handler has ended: what is missing before the commit goes together
 	// with the uploads that are still under way.
@@ -82,7 +84,7 @@ func (r *runner) commit(ctx context.Context, st *state, event string, out *outpu
 		// handler ran; then memory is not written either.
 		out.uploads.Go(func() error { return r.Repo.CheckRef(out.ctx, st.manifest) })
 	}
-	// S7-3: every blob before the snapshot that names it.
+	// S7-3, P11.1-2, S11.1-1: every blob before the snapshot that names it.
 	if err := out.uploads.Wait(); err != nil {
 		return outcome{}, fmt.Errorf("session %s, version %d: nothing is committed: %w", r.id, st.version, err)
 	}
@@ -93,7 +95,8 @@ func (r *runner) commit(ctx context.Context, st *state, event string, out *outpu
 	ctx = context.WithoutCancel(ctx)
 
 	if !work {
-		// P16-6: no output, no change. P8.4-9, R-27: memory alone is no session work.
+		// P16-6: no output, no change. P8.4-8, P8.4-9, R-27: memory alone is no
+		// session work.
 		return outcome{done: true, version: st.version}, r.writeMemory(ctx, out, st.version, 0)
 	}
 	commit := session.Commit{Session: r.id, Base: st.version, Type: session.Checkpoint}
@@ -107,7 +110,7 @@ func (r *runner) commit(ctx context.Context, st *state, event string, out *outpu
 		return r.Repo.Commit(ctx, commit)
 	})
 	if err != nil {
-		return outcome{}, err
+		return outcome{}, err // S14.2-5: of a run that lost nothing remains but blobs
 	}
 	result := outcome{
 		done:    true,
@@ -123,7 +126,10 @@ func (r *runner) commit(ctx context.Context, st *state, event string, out *outpu
 		r.deliver(ctx, out, committed.Version, committed.Descriptors))
 }
 
-// control is the control message that the invocation ends with, or nil.
+// control is the control message that the invocation ends with, or nil. P9-4: it is
+// made here and nowhere else. P9-6, P10-21: stopped for a pause, or for forks that
+// nothing stands beside. P10-22, P12-9, S12.3-4: a record for another session is
+// enough to go on.
 func (o *outputs) control(event string) *session.Control {
 	switch {
 	case o.pause != nil: // P10-8
@@ -148,7 +154,8 @@ func (o *outputs) storeControl(control session.Control) (session.Descriptor, err
 		}
 		control.Reason = reason // P9-9
 		if o.pause.timed {
-			// P10-10: counted from the commit, not from the signal.
+			// P9-7, P9-8, P10-10: a time of day, counted from the commit, not from the
+			// signal.
 			control.StartAt = o.Clock.Now().Add(o.pause.sleep).UTC()
 		}
 	}

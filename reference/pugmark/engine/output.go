@@ -23,8 +23,9 @@ const parallelWrites = 32
 // later records still arrive; nothing else is written before the handler has
 // succeeded.
 //
-// Descriptors are placed in the order of the stream and filled in when their
-// bodies are stored, so they may only be looked at after uploads has ended (P5.2-2).
+// Records may come in any order (P5.2-1). Descriptors are placed in that of the
+// stream, which numbers them later (P5.2-2, P5.2-3), and filled in when their bodies
+// are stored, so they may only be looked at after uploads has ended.
 type outputs struct {
 	*runner
 	uploads *errgroup.Group
@@ -102,7 +103,7 @@ const pauseType = "application/vnd.pugmark.pause+text"
 
 const memoryNames = "memories/"
 
-// route decides what a record is, by the first rule that applies (P5.3).
+// route decides what a record is, by the first rule that applies (P5.3-6 to P5.3-12).
 func (o *outputs) route(record stream.Output) error {
 	if record.ContentType == session.ControlType {
 		return errors.New("a handler may not emit control messages") // P9-11
@@ -114,7 +115,7 @@ func (o *outputs) route(record stream.Output) error {
 	if record.ContentType == pauseType { // P5.3-6, P5.3-7
 		return o.setPause(record)
 	}
-	// P5.3-8; P5.3-9: a name without a namespace is an ordinary one.
+	// P5.3-8, P8.4-2; P5.3-9: a name without a namespace is an ordinary one.
 	if path, ok := strings.CutPrefix(record.Name, memoryNames); ok && strings.Contains(path, "/") {
 		namespace, name, err := layout.SplitMemoryName(path)
 		if err != nil {
@@ -129,19 +130,22 @@ func (o *outputs) route(record stream.Output) error {
 		return nil
 	}
 	switch {
-	case record.Fork: // P5.3-10
+	case record.Fork: // P5.1-8, P5.3-10, P11-1
 		if target == o.id {
 			return errors.New("a session cannot be forked into itself")
 		}
+		// P11-3, S11.1-2: the child's ID is the handler's or drawn, but settled here.
 		if target.IsZero() { // P11-4
 			if target, err = o.Repo.NewSessionID(); err != nil {
 				return err
 			}
 		}
 		o.forks++
-	case target == o.id: // P12-11, P12-12: a local write, and the field is dropped
+	case target == o.id: // P12-11, P12-12, S12.3-5: a local write, and the field is dropped
 		target = layout.SessionID{}
 	}
+	// P5.3-11: with a target it is a record for another session, which may be
+	// followed by whatever else (P12-1, P12-10). P5.3-12: without, a plain entry.
 	d, err := o.store(record)
 	if err != nil {
 		return err
@@ -176,8 +180,8 @@ func (o *outputs) seen(target layout.SessionID) session.Deliveries {
 	return *o.targets[target]
 }
 
-// sessionID reads the session field of an Output. Zero, like a missing field, is
-// no session at all. F-16: an ID that no path can be made of is refused here,
+// sessionID reads the session field of an Output (P5.1-9). Zero, like a missing
+// field, is no session at all. F-16: an ID that no path can be made of is refused here,
 // where nothing is committed yet.
 func sessionID(text string) (layout.SessionID, error) {
 	if text == "" {
@@ -195,7 +199,7 @@ func sessionID(text string) (layout.SessionID, error) {
 
 // store begins to store the record's body and returns its descriptor, whose
 // digest, size and data may come later. P5.3-1 to P5.3-3: data wins over uri.
-// without either the body is empty.
+// P5.1-2, S3.2-1: a uri alone will do. R-03: without either the body is empty.
 func (o *outputs) store(record stream.Output) (*session.Descriptor, error) {
 	d := &session.Descriptor{}
 	media := storable(record)

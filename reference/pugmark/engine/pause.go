@@ -24,8 +24,9 @@ type pause struct {
 	timed  bool          // whether there is a sleep at all
 }
 
-// setPause keeps the signal for the commit. P10-19: the last one replaces all
-// before it, duration included. P10-7: what follows it is read all the same.
+// setPause keeps the signal for the commit (P10-5). P10-17, P10-19: of several the
+// last one replaces all before it, duration included. P10-7: what follows it is
+// read all the same.
 func (o *outputs) setPause(record stream.Output) error {
 	p := &pause{reason: func(context.Context) (string, error) { return reason(record, record.Data) }}
 	if text, ok := record.Metadata["duration"]; ok { // P10-3

@@ -96,7 +96,9 @@ func (r *runner) examine(ctx context.Context, st *state, s session.Snapshot) err
 	if n := len(s.Descriptors); n > 0 && st.last.version == 0 {
 		st.last = position{s.Version, n - 1}
 	}
-	if st.checkpoint == 0 { // back to and including the latest checkpoint
+	// R-21, P11.1-19, S11.2-2: back to and including the latest checkpoint,
+	// whatever lies on top of it.
+	if st.checkpoint == 0 {
 		if left := leftUndone(r.id, s); len(left.Descriptors) > 0 {
 			st.pending = append(st.pending, left)
 		}
@@ -113,7 +115,8 @@ func (r *runner) examine(ctx context.Context, st *state, s session.Snapshot) err
 		if !d.IsControl() {
 			continue
 		}
-		st.controlAt, st.ran = position{s.Version, i}, true // only a run leaves control messages
+		// P4.3-5: the latest decides, whatever it says. Only a run leaves one.
+		st.controlAt, st.ran = position{s.Version, i}, true
 		body, err := r.Repo.ReadBody(ctx, d)
 		if err != nil {
 			return fmt.Errorf("session %s, version %d: control message: %w", r.id, s.Version, err)
@@ -147,7 +150,8 @@ type due struct {
 }
 
 // due decides. The three cases of a stopped session are told by what follows its
-// control message (P10-11, P10-13 to P10-16).
+// control message (P6-5, P10-11 to P10-16): objects of any kind of snapshot end a
+// stop, delivered ones among them (S6.4-3, S6.4-4, S12.3-3).
 func (st *state) due() due {
 	switch {
 	case st.unseen != nil: // F-2
@@ -169,7 +173,8 @@ func (st *state) stopped() bool { return st.control.Status == session.StatusStop
 func (st *state) anythingAfterControl() bool { return st.last.after(st.controlAt) }
 
 // lifecycle is the event of a session that is not stopped. R-04: a session that
-// no handler has run on gets start, or fork if it is a fork child.
+// no handler has run on gets start, or fork if it is a fork child (P6-4). P6-6,
+// P11.2-5: neither ever comes again.
 func (st *state) lifecycle() string {
 	switch {
 	case st.ran:
@@ -187,6 +192,8 @@ func (st *state) pushed(at position) bool {
 		return st.unseen.after < at.version && at.version < st.unseen.before
 	case st.stopped(): // P4.3-1, P4.3-2
 		return at.after(st.controlAt)
+	case st.lifecycle() == stream.EventFork:
+		return true // P11.2-2: the body that a child was made with, whatever landed on it since
 	case st.checkpoint == st.version: // P4.3-3: the last delta
 		return at.version == st.version
 	}
@@ -195,7 +202,7 @@ func (st *state) pushed(at position) bool {
 
 // settle completes what earlier runs recorded and may not have done. It comes
 // before the pause is looked at: a parent that its own fork-only run has stopped
-// has to make its children all the same.
+// has to make its children all the same (P11.1-18, S11.2-3, R-22).
 func (r *runner) settle(ctx context.Context, st *state) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelWrites)
@@ -204,7 +211,7 @@ func (r *runner) settle(ctx context.Context, st *state) error {
 			if !d.Fork {
 				continue
 			}
-			// P11.1-4, P11.1-5: every pending fork, before any Input is sent.
+			// P11.1-4, P11.1-5, S11.2-1: every pending fork, before any Input is sent.
 			group.Go(func() error {
 				err := r.Repo.Materialise(ctx, st.manifest, s.Version, d)
 				if errors.Is(err, layout.ErrUnplaceable) {

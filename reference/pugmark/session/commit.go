@@ -37,7 +37,7 @@ type Committed struct {
 //
 // a checkpoint that meets a foreign checkpoint loses with a *ConflictError and leaves nothing behind. Everything
 // else that it meets it reads, renumbers its own descriptors to follow, and goes to the next free version (S13.3-4,
-// S13.3-5, S13.3-8); what it met stays where it is (S13.3-6, R-20), of any number (S13.3-7). ErrGaveUp after
+// S13.3-5, S13.3-8, S13.5-2); what it met stays where it is (S13.3-6, R-20), of any number (S13.3-7). ErrGaveUp after
 // Options.Attempts tries.
 //
 // S13.2-5: all tries have one transaction ID, drawn for this commit (S13.2-1), so that a try whose answer got lost is found
