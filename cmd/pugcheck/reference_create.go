@@ -13,10 +13,11 @@ import (
 
 func referenceCreateCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "create --bucket B [--session ID] [--agent A] [--handler H] [--metadata K=V]... [--name N]",
+		Use:   "create --bucket B [--session ID] [--agent A] [--handler H] [--metadata K=V]... [--name N] [--json]",
 		Short: "Create a session and print its ID",
 		Long: `Create a session and print its ID. A session that exists already is left as it
-is; so is the session that has the name already, whose ID is then printed.`,
+is; so is the session that has the name already, whose ID is then printed. With
+--json the session's manifest is printed.`,
 		Args:                  cobra.NoArgs,
 		DisableFlagsInUseLine: true,
 	}
@@ -29,6 +30,7 @@ is; so is the session that has the name already, whose ID is then printed.`,
 	flags.StringVar(&m.Handler, "handler", "", "name of the handler that runs the session")
 	flags.StringVar(&m.Name, "name", "", "name of the session")
 	metadata := flags.StringArray("metadata", nil, "metadata, as KEY=VALUE")
+	asJSON := jsonFlag(cmd, "the session's manifest")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		var err error
 		if m.Metadata, err = parseMetadata(*metadata); err != nil {
@@ -45,8 +47,11 @@ is; so is the session that has the name already, whose ID is then printed.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintln(cmd.OutOrStdout(), created.Session)
-			return nil
+			if *asJSON {
+				return printJSON(cmd.OutOrStdout(), created)
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), created.Session)
+			return err
 		})
 	}
 	return cmd

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
 	"github.com/pugcheck/pugcheck/reference/pugmark/session"
@@ -13,7 +12,7 @@ import (
 
 func referenceLogCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "log --bucket B --session ID [--version V]",
+		Use:   "log --bucket B --session ID [--version V] [--json]",
 		Short: "Print a session's log, one descriptor as JSON per line",
 		Long: `Print a session's full log, one descriptor as JSON per line: what it has from its
 parents first, then its own. Its fork records, control messages and tombstones
@@ -23,6 +22,7 @@ are printed as well; fork records of its parents are not.`,
 	}
 	location, id := bucketFlag(cmd), sessionFlag(cmd)
 	at := cmd.Flags().Uint32("version", 0, "print the log as it was at this version; default: the latest")
+	jsonFlag(cmd, "the log (which it always is)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		return withRepo(cmd, *location, func(ctx context.Context, repo *session.Repo) error {
 			_, version, err := repo.Open(ctx, id.ID())
@@ -44,12 +44,9 @@ are printed as well; fork records of its parents are not.`,
 				if !session.NoAncestorForks(id.ID(), e) { // S11.3-2, R-23
 					continue
 				}
-				line, err := json.Marshal(e.Descriptor, json.Deterministic(true))
-				if err != nil {
+				if err := printJSON(out, e.Descriptor); err != nil {
 					return err
 				}
-				out.Write(line)
-				out.WriteByte('\n')
 			}
 			return out.Flush()
 		})

@@ -15,15 +15,17 @@ const exitNoSuchName = 3
 
 func referenceLookupCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "lookup --bucket B --session ID --name N",
+		Use:   "lookup --bucket B --session ID --name N [--json]",
 		Short: "Print the object that has a name in a session",
 		Long: `Print the body of the last object of that name in the session's log, parents
-included. The exit status is 3 where there is none, or where it was deleted.`,
+included, or with --json its descriptor, as log prints it. The exit status is 3
+where there is none, or where it was deleted.`,
 		Args:                  cobra.NoArgs,
 		DisableFlagsInUseLine: true,
 	}
 	location, id := bucketFlag(cmd), sessionFlag(cmd)
 	name := nameFlag(cmd, "name", "name of the object")
+	asJSON := jsonFlag(cmd, "the object's descriptor in place of its body")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		return withRepo(cmd, *location, func(ctx context.Context, repo *session.Repo) error {
 			d, err := repo.Lookup(ctx, id.ID(), *name)
@@ -32,6 +34,9 @@ included. The exit status is 3 where there is none, or where it was deleted.`,
 			}
 			if err != nil {
 				return err
+			}
+			if *asJSON {
+				return printJSON(cmd.OutOrStdout(), d)
 			}
 			if body, ok := d.Inline(); ok {
 				_, err = cmd.OutOrStdout().Write(body)

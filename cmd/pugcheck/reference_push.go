@@ -12,7 +12,7 @@ import (
 
 func referencePushCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "push --bucket B --session ID --type provisional|queueing [--name N] [--content-type T] FILE...",
+		Use:   "push --bucket B --session ID --type provisional|queueing [--name N] [--content-type T] [--json] FILE...",
 		Short: "Add objects to a session from outside and print the new version",
 		Long: `Add the files to a session, as one snapshot, and print its version. The file -
 is the standard input. A provisional snapshot asks for an invocation of the
@@ -24,6 +24,7 @@ session, a queueing one waits for the next.`,
 	kind := cmd.Flags().String("type", string(session.Provisional), "provisional or queueing")
 	name := cmd.Flags().String("name", "", "name of the objects")
 	contentType := cmd.Flags().String("content-type", "", "MIME type of the objects")
+	asJSON := jsonFlag(cmd, "session and new version")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		t := session.SnapshotType(*kind)
 		if t != session.Provisional && t != session.Queueing {
@@ -55,7 +56,7 @@ session, a queueing one waits for the next.`,
 				d.Name = *name
 				objects = append(objects, d)
 			}
-			return printVersion(cmd)(repo.Push(ctx, id.ID(), t, objects...))
+			return printVersion(cmd, *asJSON)(repo.Push(ctx, id.ID(), t, objects...))
 		})
 	}
 	return cmd
@@ -63,7 +64,7 @@ session, a queueing one waits for the next.`,
 
 func referenceDeleteCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "delete --bucket B --session ID --name N",
+		Use:   "delete --bucket B --session ID --name N [--json]",
 		Short: "Delete a name from a session and print the new version",
 		Long: `Delete a name from a session: add a tombstone, which hides the objects of that
 name, and print the new version. What the session's log holds stays in it.`,
@@ -72,9 +73,10 @@ name, and print the new version. What the session's log holds stays in it.`,
 	}
 	location, id := bucketFlag(cmd), sessionFlag(cmd)
 	name := nameFlag(cmd, "name", "name to delete")
+	asJSON := jsonFlag(cmd, "session and new version")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		return withWritableRepo(cmd, *location, func(ctx context.Context, repo *session.Repo) error {
-			return printVersion(cmd)(repo.Delete(ctx, id.ID(), *name))
+			return printVersion(cmd, *asJSON)(repo.Delete(ctx, id.ID(), *name))
 		})
 	}
 	return cmd
@@ -88,10 +90,13 @@ func nameFlag(cmd *cobra.Command, flag, usage string) *string {
 }
 
 // printVersion prints the version of what was committed.
-func printVersion(cmd *cobra.Command) func(session.Committed, error) error {
+func printVersion(cmd *cobra.Command, asJSON bool) func(session.Committed, error) error {
 	return func(c session.Committed, err error) error {
 		if err != nil {
 			return err
+		}
+		if asJSON {
+			return printJSON(cmd.OutOrStdout(), session.Pointer{Session: c.Session, Version: c.Version})
 		}
 		_, err = fmt.Fprintln(cmd.OutOrStdout(), c.Version)
 		return err

@@ -12,7 +12,7 @@ import (
 
 func referenceRenameCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "rename --bucket B --from N --to M",
+		Use:   "rename --bucket B --from N --to M [--json]",
 		Short: "Give a named session another name and print its ID",
 		Long: `Give the session that is named N the name M and print its ID. Neither a name that
 belongs to another session is taken, nor one that changes hands meanwhile.`,
@@ -22,6 +22,7 @@ belongs to another session is taken, nor one that changes hands meanwhile.`,
 	location := bucketFlag(cmd)
 	from := nameFlag(cmd, "from", "name that the session has")
 	to := nameFlag(cmd, "to", "name that it is to have")
+	asJSON := jsonFlag(cmd, "session and name")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		for _, name := range []string{*from, *to} {
 			if _, err := layout.SessionRefKey(name); err != nil {
@@ -33,8 +34,14 @@ belongs to another session is taken, nor one that changes hands meanwhile.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintln(cmd.OutOrStdout(), id)
-			return nil
+			if *asJSON {
+				return printJSON(cmd.OutOrStdout(), struct {
+					Session layout.SessionID `json:"session"`
+					Name    string           `json:"name"`
+				}{id, *to})
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), id)
+			return err
 		})
 	}
 	return cmd
