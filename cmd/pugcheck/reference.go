@@ -38,6 +38,8 @@ Exit status: 0 done, 1 failed, 2 unusable arguments, 3 (lookup) no such name.`,
 		referenceLookupCommand(),
 		referenceRenameCommand(),
 		referenceLogCommand(),
+		referenceSessionsCommand(),
+		referenceTreeCommand(),
 	)
 	return cmd
 }
@@ -96,31 +98,39 @@ func (v *sessionValue) ID() layout.SessionID { return layout.SessionID(*v) }
 // their size, is what replaying a log costs.
 const replayParallel = 64
 
-func openRepo(ctx context.Context, location string) (*session.Repo, error) {
+func openRepo(ctx context.Context, location string, wrap ...func(store.Store) store.Store) (*session.Repo, error) {
 	s, err := bucket.Open(ctx, location)
 	if err != nil {
 		return nil, usageError(err)
+	}
+	for _, w := range wrap {
+		s = w(s)
 	}
 	return session.New(s, session.Options{Parallel: replayParallel}), nil
 }
 
 // withWritableRepo is withRepo for a command that writes.
-func withWritableRepo(cmd *cobra.Command, location string, do func(context.Context, *session.Repo) error) error {
+func withWritableRepo(cmd *cobra.Command, location string, do func(context.Context, *session.Repo) error,
+	wrap ...func(store.Store) store.Store,
+) error {
 	return withRepo(cmd, location, func(ctx context.Context, repo *session.Repo) error {
 		if err := store.CheckWritable(repo.Store()); err != nil {
 			return usageError(fmt.Errorf("--bucket: %w", err))
 		}
 		return do(ctx, repo)
-	})
+	}, wrap...)
 }
 
-// withRepo opens the bucket, calls do, and classifies its error.
-func withRepo(cmd *cobra.Command, location string, do func(context.Context, *session.Repo) error) error {
+// withRepo opens the bucket, with what wrap puts around it, calls do, and classifies
+// its error.
+func withRepo(cmd *cobra.Command, location string, do func(context.Context, *session.Repo) error,
+	wrap ...func(store.Store) store.Store,
+) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// A second signal has its usual effect.
 	context.AfterFunc(ctx, stop)
-	repo, err := openRepo(ctx, location)
+	repo, err := openRepo(ctx, location, wrap...)
 	if err != nil {
 		return err
 	}

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"regexp"
 	"sync/atomic"
 	"testing"
 
 	"github.com/pugcheck/pugcheck/harness/fakes3"
+	"github.com/pugcheck/pugcheck/reference/pugmark/session"
 	"github.com/pugcheck/pugcheck/reference/pugmark/store"
 	"github.com/pugcheck/pugcheck/reference/pugmark/store/bucket"
 	"github.com/pugcheck/pugcheck/reference/pugmark/store/s3"
@@ -35,6 +38,46 @@ func TestReadOnlyOnFakeS3(t *testing.T) {
 		}
 		return openS3(t, endpoint, name), view
 	})
+}
+
+// TestLookingAtAPublicBucket looks at sessions as somebody without credentials
+// does, over plain HTTP.
+func TestLookingAtAPublicBucket(t *testing.T) {
+	endpoint, name := fakeBuckets(t)(t)
+	repo := session.New(store.WithPrefix(openS3(t, endpoint, name), "deep/root/"), session.Options{})
+	m, err := repo.Create(t.Context(), session.Manifest{Name: "main"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := repo.PutBlob(t.Context(), bytes.Repeat([]byte("long "), 1000), session.Media{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Name = "long"
+	for range 3 {
+		if _, err := repo.Push(t.Context(), m.Session, session.Provisional, d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("AWS_ACCESS_KEY_ID", "")
+	id := m.Session.String()
+	for _, look := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"log", "--session", id}, `(\{"digest":.*"name":"long".*\}\n){3}`},
+		{[]string{"lookup", "--session", id, "--name", "long"}, `(long ){1000}`},
+		{[]string{"sessions"}, "SESSION.*\n" + id + " +3 +3 .* new  name=main\n"},
+		{[]string{"tree"}, id + "  version 3  new  name=main\n"},
+	} {
+		var out bytes.Buffer
+		root := rootCommand()
+		root.SetOut(&out)
+		root.SetArgs(append([]string{"reference", look.args[0], "--bucket", endpoint + "/" + name + "/deep/root/"}, look.args[1:]...))
+		if err := root.Execute(); err != nil || !regexp.MustCompile("^"+look.want+"$").Match(out.Bytes()) {
+			t.Errorf("%s: %v, %q, want %s", look.args[0], err, out.String(), look.want)
+		}
+	}
 }
 
 // fakeBuckets starts a server and returns what makes a bucket of it.
