@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pugcheck/pugcheck/reference/pugmark/engine"
+	"github.com/pugcheck/pugcheck/reference/pugmark/layout"
 	"github.com/pugcheck/pugcheck/reference/pugmark/session"
 	"github.com/pugcheck/pugcheck/reference/pugmark/transport"
 )
@@ -32,6 +33,7 @@ in PUGMARK_RPC_ADDRESS, which is called once and ended then.`,
 	named := cmd.Flags().StringArray("handler", nil, "register a handler, as NAME=COMMAND")
 	rpc := cmd.Flags().Bool("rpc", false, "commands host an HTTP service")
 	limit := cmd.Flags().Int64("uri-limit", 0, "longest body in bytes that is fetched for a uri, 0 for any")
+	asJSON := jsonFlag(cmd, "how the run ended")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if n := cmd.ArgsLenAtDash(); n > 0 || n < 0 && len(args) > 0 {
 			return usageError(fmt.Errorf("unexpected argument %q; the default handler goes behind --", args[0]))
@@ -41,19 +43,34 @@ in PUGMARK_RPC_ADDRESS, which is called once and ended then.`,
 			return usageError(err)
 		}
 		_, s3Query, _ := strings.Cut(*location, "?")
+		spans := startTracing(cmd)
+		defer spans.Close()
 		return withWritableRepo(cmd, *location, func(ctx context.Context, repo *session.Repo) error {
-			_, err := engine.Run(ctx, engine.Config{
+			result, err := engine.Run(ctx, engine.Config{
 				Repo:     repo,
 				Handlers: handlers,
 				Fetch:    engine.NewFetcher(s3Query),
 				MaxFetch: *limit,
 				Trace:    engine.TraceContext{Parent: os.Getenv("TRACEPARENT"), State: os.Getenv("TRACESTATE")},
 				Report:   func(message string) { fmt.Fprintln(cmd.ErrOrStderr(), "pugcheck:", message) },
+
+				TracerProvider: spans.TracerProvider(),
 			}, id.ID())
+			if err == nil && *asJSON {
+				err = printJSON(cmd.OutOrStdout(), runResult{result.Session, result.Version, result.Invocations, result.State})
+			}
 			return err
-		})
+		}, spans.Store)
 	}
 	return cmd
+}
+
+// runResult is engine.Result as JSON.
+type runResult struct {
+	Session     layout.SessionID `json:"session"`
+	Version     uint32           `json:"version"`
+	Invocations int              `json:"invocations"`
+	State       engine.State     `json:"state"`
 }
 
 // parseHandlers reads the --handler flags and the default handler's command, which
