@@ -26,7 +26,7 @@ type Repo struct {
 type Options struct {
 	// Now tells the time for created-at and for new session IDs. Default: time.Now.
 	Now func() time.Time
-	// Random is the cryptographically secure source of identifiers (S13.2-6). Default: crypto/rand.Reader.
+	// Random is the cryptographically secure source of identifiers (S13.2-6, S13.2-7). Default: crypto/rand.Reader.
 	Random io.Reader
 	// NewSessionID makes the ID of a new session. Default: layout.NewSessionID of Now and Random.
 	NewSessionID func() (layout.SessionID, error)

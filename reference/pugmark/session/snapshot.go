@@ -76,7 +76,7 @@ type storedSnapshot struct {
 	modified    time.Time
 }
 
-// storedOf takes the file found at the place of a snapshot.
+// storedOf takes the file found at the place of a snapshot. S6.2-14: whatever schema it names.
 func storedOf(body []byte, attrs store.Attributes) storedSnapshot {
 	s := storedSnapshot{
 		body:        body,
