@@ -67,8 +67,9 @@ func input(d session.Descriptor, servers Servers) stream.Input {
 	if d.Deleted || d.Digest.IsZero() {
 		return in
 	}
-	// P4.1-2, P4.1-10, P17-7: always a url. P4.1-9, P7.1-2, P7.1-3, P7.1-5: beside it the same
-	// bytes as data, only for small bodies. S3.2-5: no other body is in the stream.
+	// P4.1-2, P4.1-10, P17-7: always a url. P4.1-9, P7.1-2, P7.1-3, P7.1-5: beside it
+	// the same bytes as data, only for small bodies. S3.2-5: no other body is in the
+	// stream.
 	in.URL = servers.ObjectURL(d.Digest)
 	if len(d.Data) <= stream.InlineLimit {
 		in.Data = d.Data

@@ -181,8 +181,8 @@ func (o *outputs) seen(target layout.SessionID) session.Deliveries {
 }
 
 // sessionID reads the session field of an Output (P5.1-9). Zero, like a missing
-// field, is no session at all. F-16: an ID that no path can be made of is refused here,
-// where nothing is committed yet.
+// field, is no session at all. F-16: an ID that no path can be made of is refused
+// here, where nothing is committed yet.
 func sessionID(text string) (layout.SessionID, error) {
 	if text == "" {
 		return layout.SessionID{}, nil

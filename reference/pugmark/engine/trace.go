@@ -32,8 +32,8 @@ func textOf(c trace.SpanContext) TraceContext {
 // fresh root span of the session's own trace.
 //
 // P14.1-1, P14.1-2, S4.1-5, S4.1-6: the trace ID is the session ID, byte for byte,
-// whatever trace this process was started in. P14-2: a trace state that belongs to the same trace is passed
-// on; F-17: a foreign one has no place and is dropped.
+// whatever trace this process was started in. P14-2: a trace state that belongs to
+// the same trace is passed on; F-17: a foreign one has no place and is dropped.
 func traceContext(id layout.SessionID, outer TraceContext) TraceContext {
 	config := trace.SpanContextConfig{TraceID: trace.TraceID(id), TraceFlags: trace.FlagsSampled}
 	if parent := outer.parse(); parent.TraceID() == config.TraceID {

@@ -96,7 +96,8 @@ func Objects(open func(context.Context, layout.Digest) (Blob, error)) http.Handl
 }
 
 // Memory answers GET and HEAD of <namespace>/<object-name>, relative to the
-// memory root and with nothing else in the path (P17-8), as open finds it. open returns ErrNotFound for an unknown key.
+// memory root and with nothing else in the path (P17-8), as open finds it. open
+// returns ErrNotFound for an unknown key.
 func Memory(open func(ctx context.Context, key string) (Blob, error)) http.Handler {
 	return readOnly(open)
 }

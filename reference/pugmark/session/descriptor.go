@@ -16,7 +16,8 @@ import (
 const InlineLimit = 1024
 
 // Descriptor is one entry of a snapshot: what a blob is, and what is to become of it. Absent fields are zero values
-// (S7-11). What its writer said of it stays to the letter (S7-6, S7-7). Descriptors that a Repo returns share their maps and slices; callers do not change those.
+// (S7-11). What its writer said of it stays to the letter (S7-6, S7-7). Descriptors that a Repo returns share their maps
+// and slices; callers do not change those.
 type Descriptor struct {
 	Digest          layout.Digest     `json:"digest,omitzero"`     // S7-1
 	Size            int64             `json:"size,omitzero"`       // bytes of the blob as stored (S7-4)

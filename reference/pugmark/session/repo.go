@@ -15,7 +15,8 @@ import (
 // Repo reads and writes the sessions of one bucket. It may be used from many goroutines at once.
 //
 // What can never change in a bucket, snapshots and manifests, a Repo keeps in memory within limits, so that whoever
-// asks again costs no request, be it for a log or for a tree of forks (S17-3). Listings, refs and memory namespaces are asked for each time.
+// asks again costs no request, be it for a log or for a tree of forks (S17-3). Listings, refs and memory namespaces are
+// asked for each time.
 type Repo struct {
 	store   store.Store
 	options Options

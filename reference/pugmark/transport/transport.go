@@ -40,8 +40,8 @@ type Invocation struct {
 	Inputs func(ctx context.Context, w io.Writer) error
 
 	// Outputs reads the output stream up to io.EOF, however long it is silent in
-	// between (P1-7), at the same time as Inputs runs. It is called at most once. A reader error other than io.EOF is to be
-	// returned; any error ends the handler.
+	// between (P1-7), at the same time as Inputs runs. It is called at most once. A
+	// reader error other than io.EOF is to be returned; any error ends the handler.
 	Outputs func(ctx context.Context, r io.Reader) error
 }
 
