@@ -29,18 +29,20 @@
 //  5. The handler is chosen by the manifest. Two services on loopback give it the
 //     bodies of the log and of memory ([serve]), and a transport carries the
 //     streams ([transport]): memory's address, the log with what is new in it
-//     marked, and the lifecycle event. The log's older part is still being fetched
-//     while its beginning is already on its way.
+//     marked, and the lifecycle event. The log is read snapshot by snapshot, later
+//     ones still being fetched while earlier ones are on their way; what step 2
+//     has fetched is not fetched again.
 //
 //  6. Outputs are read as they come ([stream]). Each is routed by the first rule
-//     that fits, and its body is stored at once. Nothing else is written yet.
+//     that fits, and its body is stored at once. Nothing else is written yet; a
+//     session that is written to is meanwhile searched for earlier deliveries.
 //     A record that breaks a rule fails the invocation.
 //
 //  7. The handler ends. If it did not succeed, nothing was committed. Otherwise,
-//     as soon as all bodies are stored, one conditional write commits a checkpoint
-//     with everything for the session's own log, and a control message at its end
-//     if the session stops. Snapshots that others pushed meanwhile stay before
-//     it. A checkpoint of another run in that place means that this one has
+//     as soon as all bodies are stored and the session is seen to have its name
+//     still, one conditional write commits a checkpoint with everything for the
+//     session's own log, and a control message at its end if the session stops or
+//     no longer is stopped. Snapshots that others pushed meanwhile stay before it. A checkpoint of another run in that place means that this one has
 //     lost: its outputs are dropped, which is no failure.
 //
 //  8. What follows the commit: memory files, one conditional write per namespace,
@@ -48,7 +50,8 @@
 //     while the handler decided to stop, it is invoked once more.
 //
 // Beside the handler that makes four round trips that wait for one another: list,
-// get, put bodies, put snapshot.
+// get, put bodies, put snapshot. Whoever wants to see them has spans made, all in
+// the one trace that has the session's ID ([tracing]).
 //
 // # Where to read
 //
@@ -59,6 +62,8 @@
 //   - [transport]: how a handler is reached.
 //   - [serve]: where a handler gets bodies from.
 //   - [engine]: what is due, what is shown, what is committed.
+//   - [overview]: how the sessions of a bucket stand, for people.
+//   - [tracing]: spans in the trace of the session.
 //
 // A rule of the specification is cited where it is kept, by the ID of its clause,
 // such as S6.3-1. Where the text leaves something open, the ID of the reading
@@ -77,9 +82,11 @@ import (
 	// For the links in the text above.
 	_ "github.com/pugcheck/pugcheck/reference/pugmark/engine"
 	_ "github.com/pugcheck/pugcheck/reference/pugmark/layout"
+	_ "github.com/pugcheck/pugcheck/reference/pugmark/overview"
 	_ "github.com/pugcheck/pugcheck/reference/pugmark/serve"
 	_ "github.com/pugcheck/pugcheck/reference/pugmark/session"
 	_ "github.com/pugcheck/pugcheck/reference/pugmark/store"
 	_ "github.com/pugcheck/pugcheck/reference/pugmark/stream"
+	_ "github.com/pugcheck/pugcheck/reference/pugmark/tracing"
 	_ "github.com/pugcheck/pugcheck/reference/pugmark/transport"
 )
