@@ -31,7 +31,7 @@
 //     streams ([transport]): memory's address, the log with what is new in it
 //     marked, and the lifecycle event. The log is read snapshot by snapshot, later
 //     ones still being fetched while earlier ones are on their way; what step 2
-//     has fetched is not fetched again.
+//     has fetched is, as a rule, still in memory.
 //
 //  6. Outputs are read as they come ([stream]). Each is routed by the first rule
 //     that fits, and its body is stored at once. Nothing else is written yet; a
@@ -42,8 +42,9 @@
 //     as soon as all bodies are stored and the session is seen to have its name
 //     still, one conditional write commits a checkpoint with everything for the
 //     session's own log, and a control message at its end if the session stops or
-//     no longer is stopped. Snapshots that others pushed meanwhile stay before it. A checkpoint of another run in that place means that this one has
-//     lost: its outputs are dropped, which is no failure.
+//     no longer is stopped. Snapshots that others pushed meanwhile stay before it.
+//     A checkpoint of another run in that place means that this one has lost: its
+//     outputs are dropped, which is no failure.
 //
 //  8. What follows the commit: memory files, one conditional write per namespace,
 //     and deliveries to other sessions, one snapshot for each. If objects landed
