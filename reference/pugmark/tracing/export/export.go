@@ -13,7 +13,7 @@
 //
 // Everything else is left to the libraries: the other OTEL_EXPORTER_OTLP variables,
 // OTEL_TRACES_SAMPLER and its argument, OTEL_RESOURCE_ATTRIBUTES, OTEL_BSP and
-// OTEL_SPAN limits. Without the first of these nothing is set up.
+// OTEL_SPAN limits. Where no exporter is asked for, nothing is set up.
 package export
 
 import (
@@ -65,8 +65,8 @@ const (
 // may be over in a moment, so this is shorter than what the libraries do for services.
 const (
 	retryAfter  = 200 * time.Millisecond
-	retryEvery  = time.Second
-	retryWithin = 2 * time.Second
+	retryEvery  = 500 * time.Millisecond
+	retryWithin = time.Second
 )
 
 // FromEnvironment gives the pipeline that the environment asks for, nil where it asks
