@@ -18,42 +18,16 @@ func (x *Lab) childToCome() (parent *wire.Session, child wire.SessionID, task st
 	return parent, child, task
 }
 
-// heldTogether starts two runs, waits until each of them has a write at the key on
-// its way, lets first happen, and then both go on.
-func (x *Lab) heldTogether(key string, runs ...*Run) (held int) {
-	gate := x.S3.Gate(At(key, fakes3.OpPut), len(runs))
-	defer gate.Open()
-	ctx, cancel := context.WithTimeout(x.Ctx, x.Config.Timeout)
-	defer cancel()
-	go func() { // two runs that have come to an end hold nothing any more
-		for _, r := range runs {
-			select {
-			case <-r.proc.Done():
-			case <-ctx.Done():
-			}
-		}
-		cancel()
-	}()
-	x.Waiting(func() {
-		for range runs {
-			if _, err := gate.Wait(ctx); err != nil {
-				return
-			}
-			held++
-		}
-	})
-	return held
-}
-
 // The handler emits nothing, so that no commit of the parent itself can conflict.
 var _ = scenario("S5.1", "two-makers-of-a-child", "two runs on a parent with a pending fork, whose writes of the child's manifest are let go together: one makes it, the other leaves it as it is",
 	"S5.1-2 S5.1-1",
 	func(x *Lab) {
 		parent, child, _ := x.childToCome()
 		key := child.ManifestKey()
+		race := x.race(key, 2)
 		one, two := x.Run(parent.ID), x.Run(parent.ID)
 		one.release()
-		held := x.heldTogether(key, one, two)
+		held := race.start(one, two)
 		exits := []Exit{one.Wait(), two.Wait()}
 		if held < 2 {
 			x.Stop("%d of two runs wrote the child's manifest before it was there", held)
