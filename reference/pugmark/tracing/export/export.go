@@ -51,9 +51,11 @@ type Options struct {
 // Pipeline makes spans and exports them in the background. All methods of a nil
 // Pipeline work, and make no spans.
 type Pipeline struct {
-	provider *sdktrace.TracerProvider
-	options  Options
-	failed   sync.Once
+	provider  *sdktrace.TracerProvider
+	options   Options
+	ended     counter
+	exporters []*quiet
+	failed    sync.Once
 }
 
 const (
@@ -97,8 +99,12 @@ func FromEnvironment(ctx context.Context, options Options) (*Pipeline, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s exporter: %w", name, err)
 		}
-		settings = append(settings, sdktrace.WithBatcher(&quiet{exporter, p.fail}))
+		q := &quiet{SpanExporter: exporter, report: p.fail}
+		p.exporters = append(p.exporters, q)
+		settings = append(settings, sdktrace.WithBatcher(q))
 	}
+	// Behind the queues: what it has counted has been offered to them.
+	settings = append(settings, sdktrace.WithSpanProcessor(&p.ended))
 	p.provider = sdktrace.NewTracerProvider(settings...)
 	return p, nil
 }
@@ -139,6 +145,7 @@ func (p *Pipeline) Close() {
 	if p == nil {
 		return
 	}
+	ended := p.ended.Load()
 	ctx, cancel := context.WithTimeout(context.Background(), p.options.FlushWithin)
 	defer cancel()
 	err := p.provider.Shutdown(ctx)
@@ -148,21 +155,14 @@ func (p *Pipeline) Close() {
 	if err != nil {
 		p.fail(err)
 	}
+	for _, e := range p.exporters {
+		// The queue is bounded, so that a slow receiver never slows down a run.
+		if lost := ended - e.taken.Load(); lost > 0 {
+			p.fail(fmt.Errorf("%d of %d were made faster than they were taken; OTEL_BSP_MAX_QUEUE_SIZE helps", lost, ended))
+		}
+	}
 }
 
 func (p *Pipeline) fail(err error) {
 	p.failed.Do(func() { p.options.Report(fmt.Sprintf("tracing: spans are missing: %v", err)) })
-}
-
-// quiet is an exporter whose failures go to report and nowhere else.
-type quiet struct {
-	sdktrace.SpanExporter
-	report func(error)
-}
-
-func (q *quiet) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
-	if err := q.SpanExporter.ExportSpans(ctx, spans); err != nil {
-		q.report(err)
-	}
-	return nil
 }

@@ -252,3 +252,22 @@ func TestCollectorsThatFail(t *testing.T) {
 		})
 	}
 }
+
+// Spans that find the queue full are not missing in silence.
+func TestSpansThatAreTooMany(t *testing.T) {
+	release := make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
+	t.Cleanup(slow.Close)
+	environment(t, "OTEL_EXPORTER_OTLP_ENDPOINT="+slow.URL, "OTEL_BSP_MAX_QUEUE_SIZE=1", "OTEL_BSP_MAX_EXPORT_BATCH_SIZE=1")
+	k := &talk{}
+	p := start(t, k)
+	for range 10 {
+		_, span := p.TracerProvider().Tracer("test").Start(t.Context(), "x")
+		span.End()
+	}
+	close(release)
+	p.Close()
+	if said := k.said(); len(said) != 1 || !strings.Contains(said[0], "of 10 were made faster") {
+		t.Errorf("said %q", said)
+	}
+}
