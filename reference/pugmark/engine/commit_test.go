@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -75,6 +76,39 @@ func TestMergeUnderAStop(t *testing.T) {
 		r.wantNames(r.id, 4, "!stopped")
 		r.wantReport("invoked again")
 	}
+}
+
+// P4.3-1: what lands behind the stop, before the handler is invoked again, is as new as what landed before it.
+func TestObjectsOnBothSidesOfAStop(t *testing.T) {
+	r := newRig(t)
+	path, _ := r.id.Path()
+	r.commit(r.id, session.Checkpoint, "a")
+	r.store.Store = &afterPut{r.store.Store, path.Snapshot(3), func() { r.commit(r.id, session.Provisional, "q") }}
+	r.handler.act = func(c *call) (string, error) {
+		if c.Number == 1 {
+			r.commit(r.id, session.Provisional, "p")
+		}
+		return out("own", named("own")) + pauseFor("done", ""), nil
+	}
+	r.run()
+	r.wantNames(r.id, 3, "own !stopped")
+	r.wantTold("a p+ own q+ /wake")
+	r.wantCalls(2)
+}
+
+// afterPut does something right after an object was written.
+type afterPut struct {
+	store.Store
+	key string
+	do  func()
+}
+
+func (s *afterPut) Put(ctx context.Context, key string, body io.ReadSeeker, options store.PutOptions) (string, error) {
+	etag, err := s.Store.Put(ctx, key, body, options)
+	if err == nil && key == s.key {
+		s.do()
+	}
+	return etag, err
 }
 
 func TestRouting(t *testing.T) {

@@ -188,8 +188,8 @@ func (st *state) lifecycle() string {
 // pushed tells whether an entry of the session's own is newly arrived.
 func (st *state) pushed(at position) bool {
 	switch {
-	case st.unseen != nil: // F-2: what the handler has not seen yet
-		return st.unseen.after < at.version && at.version < st.unseen.before
+	case st.unseen != nil: // F-2, P4.3-1: all that the handler has not seen yet, which is not what it committed
+		return at.version > st.unseen.after && at.version != st.unseen.before
 	case st.stopped(): // P4.3-1, P4.3-2
 		return at.after(st.controlAt)
 	case st.lifecycle() == stream.EventFork:
