@@ -28,6 +28,7 @@ type Hub struct {
 	act     func(*Invocation) // Auto
 	more    chan struct{}     // made by a waiter, closed by an arrival or Close
 	conns   map[net.Conn]bool // open ones
+	further []net.Listener    // of ServeAt
 	closed  bool
 	serving sync.WaitGroup
 }
@@ -60,6 +61,26 @@ func (h *Hub) Argv(exe, label string) []string {
 // URL is where the HTTP handler with the given label is served.
 func (h *Hub) URL(label string) string {
 	return "http://" + h.http.Addr().String() + "/" + url.PathEscape(label)
+}
+
+// ServeAt serves HTTP handlers at a further address, host:port, until the hub is
+// closed: for a peer that chooses the address itself. The label of an invocation
+// is the path of its request.
+func (h *Hub) ServeAt(address string) error {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return fmt.Errorf("listening for HTTP handlers: %w", err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		_ = l.Close()
+		return ErrHubClosed
+	}
+	h.further = append(h.further, l)
+	h.serving.Add(1)
+	go h.accept(l, h.serveHTTP)
+	return nil
 }
 
 // Next returns the next invocation in order of arrival that has not been handed
@@ -125,6 +146,9 @@ func (h *Hub) Close() error {
 	h.closed = true
 	h.wake()
 	err := errors.Join(h.probes.Close(), h.http.Close())
+	for _, l := range h.further {
+		err = errors.Join(err, l.Close())
+	}
 	for c := range h.conns {
 		_ = c.Close()
 	}

@@ -3,6 +3,8 @@ package probe
 import (
 	"context"
 	"errors"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"slices"
@@ -87,6 +89,44 @@ func TestOrderAutoAndArrived(t *testing.T) {
 		t.Errorf("%q", labels)
 	}
 	_, _ = first, last
+}
+
+func TestServeAtAFurtherAddress(t *testing.T) {
+	h := newHub(t)
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().String()
+	if err := h.ServeAt(address); err == nil {
+		t.Error("no error for an address that is taken")
+	}
+	_ = free.Close()
+	if err := h.ServeAt(address); err != nil {
+		t.Fatal(err)
+	}
+	answered := make(chan error, 1)
+	go func() {
+		res, err := http.Post("http://"+address+"/there", "application/json", strings.NewReader("{}"))
+		if err == nil {
+			_ = res.Body.Close()
+		}
+		answered <- err
+	}()
+	i := next(t, h)
+	if i.Transport != HTTP || i.Label != "there" {
+		t.Errorf("%s %q", i.Transport, i.Label)
+	}
+	_ = i.Exit(0)
+	if err := <-answered; err != nil {
+		t.Error(err)
+	}
+	if err := h.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := h.ServeAt(address); !errors.Is(err, ErrHubClosed) {
+		t.Errorf("after Close: %v", err)
+	}
 }
 
 func TestQuietExitDoesNotWaitForSilence(t *testing.T) {

@@ -1,0 +1,75 @@
+package runtime
+
+import (
+	"maps"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/pugcheck/pugcheck/conformance/pugmark/wire"
+)
+
+// runHosted starts the runtime in RPC mode: the handler's process is to host the
+// service that is called.
+func (x *Lab) runHosted(id wire.SessionID, env ...string) *Run {
+	spec := runSpec{env: map[string]string{}}
+	WithEnv(env...)(&spec)
+	v := x.values()
+	v.Session, v.Handler = id.String(), x.command("service")
+	r := x.start(x.Config.Profile.RPC, v, maps.Clone(spec.env))
+	r.again = func() *Run { return x.runHosted(id, env...) }
+	return r
+}
+
+// hosts takes a process for a host of a service: its own input is no stream of
+// records.
+func (i *Invocation) hosts() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.cut = true
+}
+
+var _ = scenario("P13", "service-in-a-process", "a process that hosts the handler's service begins to listen after a moment, where its environment says: the request arrives there, and its answer is committed",
+	"P13-5 P2.2-2",
+	func(x *Lab) {
+		names := x.Config.Profile.Assumed.Environment
+		s := x.plainLog()
+		run := x.runHosted(s.ID, names.RPCAddress, "127.0.0.1:1", names.RPCPort, "1")
+		host := run.Next("P13-5")
+		host.hosts()
+		if host.Request != nil {
+			x.Stop("instead of the process somebody called the hub")
+		}
+		address, named := host.Getenv(names.RPCAddress)
+		port, ported := host.Getenv(names.RPCPort)
+		_, ofAddress, err := net.SplitHostPort(address)
+		x.Clause("P13-5").Assuming("R-05").Holds(named && err == nil && address != "127.0.0.1:1", names.RPCAddress+" is host:port of the place to listen at, and not what the runtime inherited", "%q, set: %t", address, named)
+		x.Clause("P13-5").Assuming("R-05").Holds(ported && port == ofAddress, names.RPCPort+" is the same port", "%q, set: %t; %s is %q", port, ported, names.RPCAddress, address)
+		if !named || err != nil {
+			address = "127.0.0.1:" + port
+		}
+		x.pause(200 * time.Millisecond) // nothing says that a service listens at once
+		if err := x.Hub.ServeAt(address); err != nil {
+			x.Clause("P13-5").Assuming("R-05").Holds(false, "the place to listen at is free", "%v", err)
+			return
+		}
+		inv := run.Next("P2.2-2")
+		if inv.Request == nil {
+			x.Stop("the process was started a second time before its service was called")
+		}
+		got := inv.Request.Header.Get("Host")
+		x.Clause("P2.2-2").Holds(strings.HasSuffix(got, ":"+ofAddress), "the request goes to where the service listens, "+address, "Host %q", got)
+		out := x.unpadded("served")
+		inv.Received()
+		inv.Finish(out)
+		x.Waiting(func() {
+			select {
+			case <-inv.Done():
+			case <-x.Ctx.Done():
+			}
+		})
+		_ = host.Exit(0) // so that nobody has to wait for it
+		committed := x.awaitCommit(run, s.ID.SnapshotKey(4))
+		run.Kill() // when the process of the service is ended is not said
+		x.Clause("P13-5").Assuming("R-05").Holds(committed && x.bodyCommitted(s.ID, 4, out.Data), "what the service answers is committed", "versions: %v%s", x.Versions(s.ID), run.said())
+	}, needing("rpc"))
