@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/pugcheck/pugcheck/reference/pugmark/engine"
 	"github.com/pugcheck/pugcheck/reference/pugmark/layout"
+	"github.com/pugcheck/pugcheck/reference/pugmark/serve"
 	"github.com/pugcheck/pugcheck/reference/pugmark/session"
 	"github.com/pugcheck/pugcheck/reference/pugmark/transport"
 )
@@ -26,13 +28,15 @@ left alone.
 The command behind -- is the default handler; --handler registers one for
 sessions whose manifest names it. A command that is an http:// URL is a handler
 that is reached there. With --rpc a command hosts an HTTP service, at the address
-in PUGMARK_RPC_ADDRESS, which is called once and ended then.`,
+in PUGMARK_RPC_ADDRESS, which is called once and ended then. Handlers on other
+machines need --serve-on; who can reach that address can read the bucket's bodies.`,
 		DisableFlagsInUseLine: true,
 	}
 	location, id := bucketFlag(cmd), sessionFlag(cmd)
 	named := cmd.Flags().StringArray("handler", nil, "register a handler, as NAME=COMMAND")
 	rpc := cmd.Flags().Bool("rpc", false, "commands host an HTTP service")
 	limit := cmd.Flags().Int64("uri-limit", 0, "longest body in bytes that is fetched for a uri, 0 for any")
+	host := cmd.Flags().String("serve-on", "127.0.0.1", "`HOST` of this machine at which handlers reach bodies and memory")
 	asJSON := jsonFlag(cmd, "how the run ended")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if n := cmd.ArgsLenAtDash(); n > 0 || n < 0 && len(args) > 0 {
@@ -42,6 +46,9 @@ in PUGMARK_RPC_ADDRESS, which is called once and ended then.`,
 		if err != nil {
 			return usageError(err)
 		}
+		if err := serve.CheckHost(*host); err != nil {
+			return usageError(fmt.Errorf("--serve-on: %w", err))
+		}
 		_, s3Query, _ := strings.Cut(*location, "?")
 		spans := startTracing(cmd)
 		defer spans.Close()
@@ -49,6 +56,9 @@ in PUGMARK_RPC_ADDRESS, which is called once and ended then.`,
 			result, err := engine.Run(ctx, engine.Config{
 				Repo:     repo,
 				Handlers: handlers,
+				Servers: func(objects, memory http.Handler) (engine.Servers, error) {
+					return serve.StartOn(*host, objects, memory)
+				},
 				Fetch:    engine.NewFetcher(s3Query),
 				MaxFetch: *limit,
 				Trace:    engine.TraceContext{Parent: os.Getenv("TRACEPARENT"), State: os.Getenv("TRACESTATE")},

@@ -10,6 +10,7 @@ package serve
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -24,7 +25,7 @@ import (
 // memoryPath is where the memory service is mounted.
 const memoryPath = "/memories/"
 
-// Server serves both services on one port of the loopback interface.
+// Server serves both services on one port.
 type Server struct {
 	http    *http.Server
 	address string
@@ -35,14 +36,32 @@ type Server struct {
 // /memories/ goes to memory with that prefix taken off, any other to objects.
 // There are no time limits: both services can be reached at every moment of the
 // invocation (P7-5, P7-6).
+//
+// It listens on the loopback interface, which is where a handler on this machine
+// looks and where nobody else can.
 func Start(objects, memory http.Handler) (*Server, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	return StartOn("127.0.0.1", objects, memory)
+}
+
+// StartOn is Start for handlers on other machines: host is a name or an address of
+// this machine that they can reach (P7-5), and stands in the URLs. Whoever else can
+// reach it can read every body too.
+func StartOn(host string, objects, memory http.Handler) (*Server, error) {
+	if err := CheckHost(host); err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
 		return nil, err
 	}
 	memory = http.StripPrefix(memoryPath, memory)
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	if err != nil {
+		listener.Close()
+		return nil, err
+	}
 	s := &Server{
-		address: listener.Addr().String(),
+		address: net.JoinHostPort(host, port),
 		http: &http.Server{
 			// No ServeMux: it would redirect paths with empty or dotted segments.
 			Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -57,6 +76,15 @@ func Start(objects, memory http.Handler) (*Server, error) {
 	}
 	go s.http.Serve(listener)
 	return s, nil
+}
+
+// CheckHost tells what is wrong with the host of StartOn: it has to be one that can
+// stand in a URL.
+func CheckHost(host string) error {
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		return fmt.Errorf("%q is no address that a handler could reach", host)
+	}
+	return nil
 }
 
 // ObjectURL is where the body with this digest is served, as an absolute URL

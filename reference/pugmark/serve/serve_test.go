@@ -125,6 +125,30 @@ func TestServices(t *testing.T) {
 	}
 }
 
+func TestStartOn(t *testing.T) {
+	memory := Memory(func(_ context.Context, key string) (Blob, error) { return blob(key, "", ""), nil })
+	for _, host := range []string{"localhost", "127.0.0.1", "::1"} {
+		s, err := StartOn(host, nil, memory)
+		if err != nil {
+			if host == "::1" {
+				t.Logf("no IPv6 here: %v", err)
+				continue
+			}
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if resp, body, err := get(t, "GET", s.MemoryRoot()+"n/x"); err != nil || body != "n/x" || resp.Request.URL.Hostname() != host {
+			t.Errorf("%s: %q, %v, root %s", host, body, err, s.MemoryRoot())
+		}
+	}
+	for _, host := range []string{"", "0.0.0.0", "::"} {
+		if s, err := StartOn(host, nil, memory); err == nil {
+			s.Close()
+			t.Errorf("started on %q", host)
+		}
+	}
+}
+
 func TestOtherMethodsAreHarmless(t *testing.T) {
 	s := start(t)
 	for _, method := range []string{"PUT", "POST", "DELETE", "PATCH"} {
