@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// SystemClock is the clock of the machine.
+func SystemClock() Clock { return systemClock{} }
+
 type systemClock struct{}
 
 func (systemClock) Now() time.Time { return time.Now() }

@@ -92,6 +92,9 @@ type Result struct {
 	Version     uint32 // the latest that the run knows of
 	Invocations int    // how many handler invocations succeeded
 	State       State
+	// Unseen says that objects landed while the last handler ran: they lie before
+	// its commit, and nothing in the bucket tells that it has not seen them.
+	Unseen bool
 }
 
 // State is what is left to do for a session.
@@ -164,6 +167,7 @@ func (r *runner) run(ctx context.Context) (Result, error) {
 		if outcome.done {
 			result.Invocations++
 			result.Version = outcome.version
+			result.Unseen = outcome.unseen != nil
 			if outcome.stopped {
 				result.State = Stopped
 			}
