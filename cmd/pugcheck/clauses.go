@@ -7,9 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fatih/color"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/pugcheck/pugcheck/conformance/catalogue"
 	"github.com/pugcheck/pugcheck/conformance/catalogue/manual"
@@ -50,7 +48,7 @@ A SELECTOR is a clause (S6.3-1), a section with its subsections (S6), a glob
 				enc.SetIndent("", "  ")
 				return enc.Encode(manual.Entries(c, clauses, index))
 			}
-			return terminalLayout().List(cmd.OutOrStdout(), c, clauses, index)
+			return manual.List(cmd.OutOrStdout(), layoutFor(os.Stdout), c, clauses, index)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print an array of objects instead of text")
@@ -126,14 +124,4 @@ func scenarioRefs(c *catalogue.Catalogue, index catalogue.Index) []selection.Sce
 		}
 	}
 	return refs
-}
-
-// terminalLayout fits text to the terminal, within what reads well; elsewhere
-// it is 100 characters wide. Colours follow the terminal and NO_COLOR.
-func terminalLayout() manual.Layout {
-	width := 100
-	if w, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && w > 0 { // some terminals do not know
-		width = min(w, 120)
-	}
-	return manual.Layout{Width: width, Colour: !color.NoColor}
 }

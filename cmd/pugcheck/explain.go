@@ -3,11 +3,13 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pugcheck/pugcheck/conformance/catalogue"
+	"github.com/pugcheck/pugcheck/conformance/catalogue/manual"
 	"github.com/pugcheck/pugcheck/conformance/pugmark"
 	"github.com/pugcheck/pugcheck/conformance/selection"
 )
@@ -50,10 +52,10 @@ func explained(w io.Writer, c *catalogue.Catalogue, index catalogue.Index, id st
 	// a report cites a clause's own question as Q: and the clause.
 	upper := strings.TrimPrefix(strings.ToUpper(strings.TrimSpace(id)), "Q:")
 	if clause, ok := c.Clause(upper); ok {
-		return func() error { return terminalLayout().Clause(w, c, clause, index, alone) }, nil
+		return func() error { return manual.Clause(w, layoutFor(os.Stdout), c, clause, index, alone) }, nil
 	}
 	if r, ok := c.Reading(upper); ok {
-		return func() error { return terminalLayout().Reading(w, c, r) }, nil
+		return func() error { return manual.Reading(w, layoutFor(os.Stdout), c, r) }, nil
 	}
 	if section, ok := c.Section(upper); ok {
 		return nil, fmt.Errorf("%s is a section (%s); pugcheck clauses %s lists its clauses", upper, section.Title, upper)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pugcheck/pugcheck/conformance"
 	"github.com/pugcheck/pugcheck/conformance/pugmark"
+	"github.com/pugcheck/pugcheck/harness/page"
 	"github.com/pugcheck/pugcheck/harness/report"
 )
 
@@ -19,15 +20,20 @@ func coloured(f *os.File) bool {
 
 // widthOf is the width of the terminal behind f, or what reads well elsewhere.
 func widthOf(f *os.File) int {
-	if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+	if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 { // some terminals do not know
 		return w
 	}
 	return 100
 }
 
+// layoutFor fits text to the terminal behind f, within what reads well.
+func layoutFor(f *os.File) page.Layout {
+	return page.Layout{Width: min(widthOf(f), 120), Colour: coloured(f)}
+}
+
 func (j *runtimeJudgement) terminal(f *os.File) report.Terminal {
 	return report.Terminal{
-		Layout:  report.Layout{Width: min(widthOf(f), 120), Colour: coloured(f)},
+		Layout:  layoutFor(f),
 		Verbose: j.flags.verbose, Timing: j.flags.timing,
 		Explain: j.invoked + " explain", Unjudged: j.invoked + " clauses --suite " + j.suite.Name + " --unjudged",
 	}

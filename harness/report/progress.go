@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/morikuni/aec"
+
+	"github.com/pugcheck/pugcheck/harness/page"
 )
 
 // Progress shows how far a run has come: one live line on a terminal, plain lines
@@ -18,7 +20,7 @@ import (
 type Progress struct {
 	w       io.Writer
 	o       ProgressOptions
-	paint   paint
+	palette page.Palette
 	began   time.Time
 	mu      sync.Mutex
 	running []string
@@ -77,7 +79,7 @@ func NewProgress(w io.Writer, o ProgressOptions) *Progress {
 		o.Refresh = 250 * time.Millisecond
 	}
 	p := &Progress{
-		w: w, o: o, paint: Layout{Colour: o.Colour}.paint(), began: o.Now(), said: o.Now(),
+		w: w, o: o, palette: page.Layout{Colour: o.Colour}.Palette(), began: o.Now(), said: o.Now(),
 		clauses: map[string]Verdict{}, counts: map[Verdict]int{}, stop: make(chan struct{}),
 	}
 	if o.Live {
@@ -123,7 +125,7 @@ func (p *Progress) Finished(s Step) {
 	p.done++
 	p.erase()
 	if p.o.Verbose {
-		p.print("%s %s", p.paint.faint(fmt.Sprintf("%7s", seconds(float64(s.Took.Microseconds())/1000))), s.ID+outcomeNote(s.Outcome))
+		p.print("%s %s", p.palette.Faint(fmt.Sprintf("%7s", seconds(float64(s.Took.Microseconds())/1000))), s.ID+outcomeNote(s.Outcome))
 	}
 	for _, f := range s.Findings {
 		p.note(s.ID, f)
@@ -162,9 +164,9 @@ func (p *Progress) note(scenario string, f Found) {
 	if f.Verdict == Warn && !p.o.Verbose {
 		return
 	}
-	seen := strings.Join(strings.Fields(printable(f.Seen)), " ")
-	text := truncate(fmt.Sprintf("%s %-5s %s: %s", f.Clause, f.Verdict, scenario, seen), max(p.o.Width(), 40)-3)
-	p.print("%s %s", p.paint.of(f.Verdict)(marks[f.Verdict]), text)
+	seen := strings.Join(strings.Fields(page.Printable(f.Seen)), " ")
+	text := page.Truncate(fmt.Sprintf("%s %-5s %s: %s", f.Clause, f.Verdict, scenario, seen), max(p.o.Width(), 40)-3)
+	p.print("%s %s", ink(p.palette, f.Verdict)(marks[f.Verdict]), text)
 }
 
 func (p *Progress) print(format string, args ...any) {
@@ -209,7 +211,7 @@ func (p *Progress) draw() {
 		text += " · " + strings.Join(p.running, ", ")
 	}
 	p.erase()
-	fmt.Fprint(p.w, truncate(text, max(p.o.Width()-1, 10)))
+	fmt.Fprint(p.w, page.Truncate(text, max(p.o.Width()-1, 10)))
 }
 
 func (p *Progress) bar(width int) string {

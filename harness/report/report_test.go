@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pugcheck/pugcheck/harness/page"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -94,7 +96,7 @@ func (t Terminal) text(tb testing.TB, r *Result) string {
 }
 
 func TestTerminalGolden(t *testing.T) {
-	plain := Terminal{Layout: Layout{Width: 100}, Explain: "pugcheck explain", Unjudged: "pugcheck clauses --unjudged"}
+	plain := Terminal{Layout: page.Layout{Width: 100}, Explain: "pugcheck explain", Unjudged: "pugcheck clauses --unjudged"}
 	golden(t, "every_kind.txt", plain.text(t, everyKind()))
 	verbose := plain
 	verbose.Verbose, verbose.Timing, verbose.Width = true, true, 60
@@ -117,11 +119,11 @@ func TestTerminalGolden(t *testing.T) {
 
 func TestColourIsNeverTheOnlySign(t *testing.T) {
 	t.Setenv("NO_COLOR", "")
-	coloured := Terminal{Layout: Layout{Width: 100, Colour: true}}.text(t, everyKind())
+	coloured := Terminal{Layout: page.Layout{Width: 100, Colour: true}}.text(t, everyKind())
 	if !strings.Contains(coloured, "\x1b[") {
 		t.Fatal("no colours")
 	}
-	if got, want := stripColours(coloured), (Terminal{Layout: Layout{Width: 100}}).text(t, everyKind()); got != want {
+	if got, want := stripColours(coloured), (Terminal{Layout: page.Layout{Width: 100}}).text(t, everyKind()); got != want {
 		t.Errorf("text differs beside the colours:\n%s", cmp.Diff(want, got))
 	}
 }
@@ -140,7 +142,7 @@ func stripColours(s string) string {
 
 func TestLinesKeepToTheWidth(t *testing.T) {
 	for _, width := range []int{40, 61, 100} {
-		text := Terminal{Layout: Layout{Width: width}}.text(t, everyKind())
+		text := Terminal{Layout: page.Layout{Width: width}}.text(t, everyKind())
 		for _, l := range strings.Split(text, "\n") {
 			// A command is there to be copied, the counts are one line, and a table has its columns.
 			whole := strings.Contains(l, "Repeat with") || strings.HasPrefix(l, "12 clauses:") || strings.Contains(l, "not ex.") || strings.HasSuffix(strings.TrimSpace(l), "·") || strings.HasPrefix(l, "‼ A2  ")

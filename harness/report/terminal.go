@@ -5,11 +5,13 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/pugcheck/pugcheck/harness/page"
 )
 
 // Terminal renders a result for people.
 type Terminal struct {
-	Layout
+	page.Layout
 	Verbose bool // everything in full: traces, reasons, lists
 	Timing  bool // where the time went
 	// Commands that lead on from here, shown where they help; "" = none.
@@ -28,7 +30,7 @@ const (
 // violation with its evidence, what was not decided and why, and how it stands.
 // The error is that of w.
 func (t Terminal) Write(w io.Writer, r *Result) error {
-	p := &terminalPage{page: t.page(), Terminal: t, r: r, shown: map[string]string{}, scenarios: map[string]*Scenario{}}
+	p := &terminalPage{Page: t.Page(), Terminal: t, r: r, shown: map[string]string{}, scenarios: map[string]*Scenario{}}
 	for i := range r.Scenarios {
 		p.scenarios[r.Scenarios[i].ID] = &r.Scenarios[i]
 	}
@@ -48,28 +50,17 @@ func (t Terminal) Write(w io.Writer, r *Result) error {
 		p.timing()
 	}
 	p.summary()
-	_, err := io.WriteString(w, p.String())
+	_, err := p.WriteTo(w)
 	return err
 }
 
 // terminalPage is a report in the making.
 type terminalPage struct {
-	*page
+	*page.Page
 	Terminal
 	r         *Result
 	scenarios map[string]*Scenario
 	shown     map[string]string // scenario → clause below which its trace stands
-}
-
-// Width and Colour are those of the page, which has set bounds to them.
-func (p *terminalPage) width() int { return p.page.Width }
-
-// limit is n lines, or all of them.
-func (p *terminalPage) limit(n int) int {
-	if p.Verbose {
-		return 0
-	}
-	return n
 }
 
 func (p *terminalPage) header() {
@@ -77,7 +68,7 @@ func (p *terminalPage) header() {
 	if p.r.Subject.BuiltIn {
 		what += " (built in)"
 	}
-	p.line("%s", p.strong(p.r.Suite+": "+what))
+	p.Line(p.Strong(p.r.Suite + ": " + what))
 	var notes []string
 	if p.r.Profile.File != "" {
 		notes = append(notes, "profile "+p.r.Profile.File)
@@ -95,7 +86,7 @@ func (p *terminalPage) header() {
 		notes = append(notes, "skipping "+strings.Join(p.r.Skipped, ", "))
 	}
 	if len(notes) > 0 {
-		p.line("%s", p.faint(strings.Join(notes, " · ")))
+		p.Line(p.Faint(strings.Join(notes, " · ")))
 	}
 }
 
@@ -107,9 +98,9 @@ func (p *terminalPage) blocked() {
 			break
 		}
 	}
-	p.blank()
-	p.line("%s", p.bad("Nothing else was started: the subject did not get through "+first+"."))
-	p.field("Seen", p.r.Blocked, p.limit(linesOfSeen), fmt.Sprint)
+	p.Blank()
+	p.Line(p.Bad("Nothing else was started: the subject did not get through " + first + "."))
+	p.field("Seen", p.r.Blocked, p.limit(linesOfSeen), p.Plain)
 }
 
 // byVerdict are the clauses with a verdict, in order.
@@ -158,24 +149,24 @@ func (p *terminalPage) outline() {
 	for _, c := range columns {
 		taken += max(len(c.short), 4) + 2
 	}
-	room = max(min(room, p.width()-taken), 10)
-	p.blank()
+	room = max(min(room, p.Width()-taken), 10)
+	p.Blank()
 	head := fmt.Sprintf("%*s", 2+idWidth+2+room, "")
 	for _, c := range columns {
 		head += fmt.Sprintf("  %*s", max(len(c.short), 4), c.short)
 	}
-	p.line("%s", p.faint(head))
+	p.Line(p.Faint(head))
 	for _, s := range ids {
-		line := p.sectionMark(counts[s.ID]) + " " + p.id(fmt.Sprintf("%-*s", idWidth, s.ID)) + "  " + pad(truncate(s.Title, room), room)
+		line := p.sectionMark(counts[s.ID]) + " " + p.ID(fmt.Sprintf("%-*s", idWidth, s.ID)) + "  " + page.Pad(page.Truncate(s.Title, room), room)
 		for _, c := range columns {
 			n, width := counts[s.ID][c.verdict], max(len(c.short), 4)
 			if n == 0 {
-				line += p.faint(fmt.Sprintf("  %*s", width, "·"))
+				line += p.Faint(fmt.Sprintf("  %*s", width, "·"))
 			} else {
 				line += p.of(c.verdict)(fmt.Sprintf("  %*d", width, n))
 			}
 		}
-		p.line("%s", line)
+		p.Line(line)
 	}
 }
 
@@ -186,7 +177,7 @@ func (p *terminalPage) sectionMark(counts map[Verdict]int) string {
 			return p.of(v)(marks[v])
 		}
 	}
-	return p.faint(marks[NotJudged])
+	return p.Faint(marks[NotJudged])
 }
 
 // sections are those that the clauses stand in, with the counts per verdict.
@@ -209,7 +200,7 @@ func (p *terminalPage) sections() ([]Section, map[string]map[Verdict]int) {
 
 func (p *terminalPage) summary() {
 	s := p.r.Summary
-	p.blank()
+	p.Blank()
 	var terms []string
 	for _, t := range s.tallies() {
 		text := fmt.Sprintf("%d %s", t.n, t.long)
@@ -218,7 +209,7 @@ func (p *terminalPage) summary() {
 		}
 		terms = append(terms, text)
 	}
-	p.line("%s %s", p.strong(count(s.Clauses, "clause")+":"), strings.Join(terms, p.faint(" · ")))
+	p.Line(p.Strong(count(s.Clauses, "clause")+":") + " " + strings.Join(terms, p.Faint(" · ")))
 	ran := 0
 	for _, sc := range p.r.Scenarios {
 		if sc.Outcome != "not-run" {
@@ -229,18 +220,16 @@ func (p *terminalPage) summary() {
 	if ran < s.Scenarios {
 		scenarios = fmt.Sprintf("%d of %s", ran, scenarios)
 	}
-	p.line("%s", p.faint(fmt.Sprintf("%s in %s, seed %d", scenarios, seconds(p.r.DurationMS), p.r.Seed)))
-	p.blank()
-	paint := p.bad
+	p.Line(p.Faint(fmt.Sprintf("%s in %s, seed %d", scenarios, seconds(p.r.DurationMS), p.r.Seed)))
+	p.Blank()
+	ofSentence := p.Bad
 	switch p.r.Standing() {
 	case Conforming:
-		paint = p.good
+		ofSentence = p.Good
 	case Incomplete, Troubled:
-		paint = p.caution
+		ofSentence = p.Caution
 	}
-	for _, l := range wrapLines(p.r.Sentence(), p.width()) {
-		p.line("%s", paint(l))
-	}
+	p.Lines(0, page.Fold(p.r.Sentence(), p.Width()), ofSentence)
 }
 
 // seconds shows milliseconds as people read them.
@@ -253,8 +242,4 @@ func seconds(ms float64) string {
 		return fmt.Sprintf("%.1f s", d.Seconds())
 	}
 	return d.Round(time.Second).String()
-}
-
-func pad(s string, width int) string {
-	return s + strings.Repeat(" ", max(0, width-len([]rune(s))))
 }

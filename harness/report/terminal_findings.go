@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,18 +14,17 @@ func (p *terminalPage) failures() {
 	if len(failed) == 0 {
 		return
 	}
-	p.headline(fmt.Sprintf("Failed: %s", count(len(failed), "clause")), "")
+	p.Headline("Failed: "+count(len(failed), "clause"), "")
 	for _, c := range failed {
-		p.blank()
-		p.line("%s %s  %s", p.bad(marks[Fail]), p.id(c.ID), p.faint(c.Level+" · "+c.Basis))
-		p.field("Requirement", c.Requirement, 0, fmt.Sprint)
+		p.heading(c)
+		p.field("Requirement", c.Requirement, all, p.Plain)
 		violations := ofVerdict(c.Evidence, Fail)
 		for i, e := range violations {
 			if i > 0 && !p.Verbose {
 				break
 			}
 			if i > 0 {
-				p.line("  %s", p.faint("and"))
+				p.Line("  " + p.Faint("and"))
 			}
 			p.violation(e)
 			p.readings(e, c)
@@ -33,16 +33,16 @@ func (p *terminalPage) failures() {
 		}
 		p.others(violations, c.MoreEvidence)
 		if p.Explain != "" {
-			p.field("Explained by", p.Explain+" "+c.ID, 0, p.faint)
+			p.field("Explained by", p.Explain+" "+c.ID, all, p.Faint)
 		}
 	}
 }
 
 // violation is one observation in full.
 func (p *terminalPage) violation(e Evidence) {
-	p.field("Acceptable", e.Acceptable, p.limit(linesOfSeen), p.good)
-	p.field("Seen", e.Seen, p.limit(linesOfSeen), p.bad)
-	p.field("Scenario", p.place(e), 0, fmt.Sprint)
+	p.field("Acceptable", e.Acceptable, p.limit(linesOfSeen), p.Good)
+	p.field("Seen", e.Seen, p.limit(linesOfSeen), p.Bad)
+	p.field("Scenario", p.place(e), all, p.Plain)
 }
 
 // place names the scenario, the check and how often it was violated there.
@@ -64,7 +64,7 @@ func (p *terminalPage) place(e Evidence) string {
 func (p *terminalPage) others(violations []Evidence, more int) {
 	if p.Verbose {
 		if more > 0 {
-			p.field("And", count(more, "further observation")+", not kept", 0, p.faint)
+			p.field("And", count(more, "further observation")+", not kept", all, p.Faint)
 		}
 		return
 	}
@@ -89,7 +89,7 @@ func (p *terminalPage) others(violations []Evidence, more int) {
 	if more > 0 {
 		parts = append(parts, fmt.Sprintf("%d more", more))
 	}
-	p.field("And", strings.Join(parts, ", ")+" (-v shows them)", 0, p.faint)
+	p.field("And", strings.Join(parts, ", ")+" (-v shows them)", all, p.Faint)
 }
 
 // readings are those that the check leaned on, or else those of the clause.
@@ -99,7 +99,7 @@ func (p *terminalPage) readings(e Evidence, c Clause) {
 		ids = c.Readings
 	}
 	for _, id := range ids {
-		p.field("Reading", p.reading(id), 0, fmt.Sprint)
+		p.field("Reading", p.reading(id), all, p.Plain)
 	}
 }
 
@@ -120,20 +120,20 @@ func (p *terminalPage) traceOnce(scenario, below string) {
 		return
 	}
 	if at, ok := p.shown[scenario]; ok {
-		p.field("Trace", "stands above, under "+at, 0, p.faint)
+		p.field("Trace", "stands above, under "+at, all, p.Faint)
 		return
 	}
 	p.shown[scenario] = below
 	for _, b := range sc.Trace {
-		p.line("  %s", p.faint(b.Title))
-		p.block(6, b.Text, p.limit(linesOfTrace))
+		p.Line("  " + p.Faint(b.Title))
+		p.Excerpt(6, cmp.Or(strings.TrimRight(b.Text, "\n"), "none"), p.limit(linesOfTrace))
 	}
 }
 
 func (p *terminalPage) repeat(scenario string) {
 	if sc := p.scenarios[scenario]; sc != nil && sc.Repro != "" {
 		// Not wrapped: it is there to be copied.
-		p.line("  %s %s", p.faint(fmt.Sprintf("%-*s", labelColumn-3, "Repeat with")), sc.Repro)
+		p.Hanging(p.label("Repeat with"), []string{sc.Repro}, all, p.Plain)
 	}
 }
 
@@ -143,19 +143,18 @@ func (p *terminalPage) warnings() {
 	if len(warned) == 0 {
 		return
 	}
-	p.headline(fmt.Sprintf("Warned: %s", count(len(warned), "clause")), "recommended, or not said by the text; --strict makes them fail")
+	p.Headline("Warned: "+count(len(warned), "clause"), "recommended, or not said by the text; --strict makes them fail")
 	for _, c := range warned {
-		p.blank()
-		p.line("%s %s  %s", p.caution(marks[Warn]), p.id(c.ID), p.faint(c.Level+" · "+c.Basis))
-		p.field("Requirement", c.Requirement, p.limit(linesOfWarn), fmt.Sprint)
+		p.heading(c)
+		p.field("Requirement", c.Requirement, p.limit(linesOfWarn), p.Plain)
 		violations := ofVerdict(c.Evidence, Warn)
 		for i, e := range violations {
 			if i > 0 && !p.Verbose {
 				break
 			}
-			p.field("Acceptable", e.Acceptable, p.limit(linesOfWarn), fmt.Sprint)
-			p.field("Seen", e.Seen, p.limit(linesOfWarn), p.caution)
-			p.field("Scenario", p.place(e), p.limit(linesOfWarn), fmt.Sprint)
+			p.field("Acceptable", e.Acceptable, p.limit(linesOfWarn), p.Plain)
+			p.field("Seen", e.Seen, p.limit(linesOfWarn), p.Caution)
+			p.field("Scenario", p.place(e), p.limit(linesOfWarn), p.Plain)
 			p.readings(e, c)
 			if p.Verbose {
 				p.traceOnce(e.Scenario, c.ID)
@@ -196,13 +195,13 @@ func (p *terminalPage) errors() {
 	if len(faults) == 0 {
 		return
 	}
-	p.headline("The suite or its environment broke", "this counts neither for nor against the subject")
+	p.Headline("The suite or its environment broke", "this counts neither for nor against the subject")
 	for _, f := range faults {
-		p.blank()
-		p.line("%s %s", p.bad(marks[Error]), p.strong(f.scenario))
-		p.field("What broke", f.what, p.limit(linesOfSeen), p.bad)
+		p.Blank()
+		p.Line(p.Bad(marks[Error]) + " " + p.Strong(f.scenario))
+		p.field("What broke", f.what, p.limit(linesOfSeen), p.Bad)
 		if len(f.clauses) > 0 {
-			p.field("Clauses", strings.Join(f.clauses, " "), p.limit(linesOfWarn), fmt.Sprint)
+			p.field("Clauses", strings.Join(f.clauses, " "), p.limit(linesOfWarn), p.Plain)
 		}
 		p.traceOnce(f.scenario, f.scenario)
 		p.repeat(f.scenario)

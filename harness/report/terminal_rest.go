@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"sort"
+
+	"github.com/pugcheck/pugcheck/harness/page"
 )
 
 // notExercised groups what nothing decided by the reason for it.
@@ -16,13 +18,13 @@ func (p *terminalPage) untestable() {
 	if len(clauses) == 0 || p.r.Blocked != "" && !p.Verbose {
 		return
 	}
-	p.headline(fmt.Sprintf("Untestable: %s", count(len(clauses), "clause")), "no observation from outside can decide them")
+	p.Headline("Untestable: "+count(len(clauses), "clause"), "no observation from outside can decide them")
 	if !p.Verbose {
 		p.words(4, ids(clauses))
 		return
 	}
 	for _, c := range clauses {
-		p.field(c.ID, c.Reason, 0, fmt.Sprint)
+		p.field(c.ID, c.Reason, all, p.Plain)
 	}
 }
 
@@ -31,12 +33,12 @@ func (p *terminalPage) notJudged() {
 	if len(clauses) == 0 || p.r.Blocked != "" && !p.Verbose {
 		return
 	}
-	p.headline(fmt.Sprintf("Not judged: %s", count(len(clauses), "clause")), "no scenario covers them yet")
+	p.Headline("Not judged: "+count(len(clauses), "clause"), "no scenario covers them yet")
 	switch {
 	case p.Verbose || p.Unjudged == "":
 		p.words(4, ids(clauses))
 	default:
-		p.line("    %s %s", p.Unjudged, p.faint("lists them"))
+		p.Line("    " + p.Unjudged + " " + p.Faint("lists them"))
 	}
 }
 
@@ -54,15 +56,13 @@ func (p *terminalPage) grouped(clauses []Clause, title, note string) {
 		byReason[c.Reason] = append(byReason[c.Reason], c)
 	}
 	sort.SliceStable(reasons, func(i, j int) bool { return len(byReason[reasons[i]]) > len(byReason[reasons[j]]) })
-	p.headline(fmt.Sprintf("%s: %s", title, count(len(clauses), "clause")), note)
+	p.Headline(title+": "+count(len(clauses), "clause"), note)
 	for _, r := range reasons {
-		lines, more := clip(wrapLines(r, p.width()-4), p.limit(linesOfWarn))
-		for i, l := range lines {
-			if i == len(lines)-1 && more > 0 {
-				l += " …"
-			}
-			p.line("  %s", l)
+		lines, more := p.limit(linesOfWarn).Cut(page.Fold(r, p.Width()-4))
+		if more > 0 {
+			lines[len(lines)-1] += " …"
 		}
+		p.Lines(2, lines, p.Plain)
 		if p.r.Blocked == "" || p.Verbose { // else it is nearly everything
 			p.words(6, ids(byReason[r]))
 		}
@@ -96,11 +96,11 @@ func (p *terminalPage) timing() {
 		return
 	}
 	sort.SliceStable(ran, func(i, j int) bool { return ran[i].Timing.TotalMS > ran[j].Timing.TotalMS })
-	p.headline("Timing", "in milliseconds")
-	p.line("%s", p.faint(fmt.Sprintf("%10s %10s %10s  %s", "total", "subject", "suite", "scenario")))
+	p.Headline("Timing", "in milliseconds")
+	p.Line(p.Faint(fmt.Sprintf("%10s %10s %10s  %s", "total", "subject", "suite", "scenario")))
 	for _, sc := range ran[:min(slowest, len(ran))] {
-		p.line("%10.1f %10.1f %10.1f  %s", sc.Timing.TotalMS, sc.Timing.SubjectMS, sc.Timing.HarnessMS, sc.ID)
+		p.Linef("%10.1f %10.1f %10.1f  %s", sc.Timing.TotalMS, sc.Timing.SubjectMS, sc.Timing.HarnessMS, sc.ID)
 	}
 	n := float64(len(ran))
-	p.line("%10.1f %10.1f %10.1f  %s", (harness+subject)/n, subject/n, harness/n, p.strong(fmt.Sprintf("mean of %s", count(len(ran), "scenario"))))
+	p.Linef("%10.1f %10.1f %10.1f  %s", (harness+subject)/n, subject/n, harness/n, p.Strong("mean of "+count(len(ran), "scenario")))
 }

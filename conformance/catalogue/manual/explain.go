@@ -1,13 +1,22 @@
+// Package manual shows a catalogue to people: the list of clauses with their
+// state, and the page that explains one clause or reading in full. It also
+// holds the list's JSON form.
 package manual
 
 import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/pugcheck/pugcheck/conformance/catalogue"
+	"github.com/pugcheck/pugcheck/harness/page"
 )
+
+// sheet is a page on what stands in a catalogue.
+type sheet struct {
+	*page.Page
+	c *catalogue.Catalogue
+}
 
 // Repeat is the command that runs only what judges a clause in a suite.
 type Repeat func(suite, clause string) string
@@ -15,20 +24,20 @@ type Repeat func(suite, clause string) string
 // Clause writes the page of one clause: what it demands, what a violation
 // leads to, how it is judged and by which scenarios, and on which readings of
 // the text all that rests.
-func (l Layout) Clause(w io.Writer, c *catalogue.Catalogue, clause *catalogue.Clause, index catalogue.Index, repeat Repeat) error {
-	p := l.newPage()
+func Clause(w io.Writer, l page.Layout, c *catalogue.Catalogue, clause *catalogue.Clause, index catalogue.Index, repeat Repeat) error {
+	p := &sheet{l.Page(), c}
 	section, _ := c.Section(clause.Section)
-	p.line(p.id(clause.ID) + "  " + p.strict(string(clause.Level)) + "  " + p.faint(section.Part+", "+section.ID+" "+section.Title))
-	p.blank()
-	p.prose(2, clause.Says)
-	p.blank()
-	p.fact("Binds", meanings(c, "subject", clause.Subject))
+	p.Line(p.ID(clause.ID) + "  " + p.Strong(string(clause.Level)) + "  " + p.Faint(section.Part+", "+section.ID+" "+section.Title))
+	p.Blank()
+	p.Prose(2, clause.Says)
+	p.Blank()
+	p.fact("Binds", p.meanings("subject", clause.Subject))
 	p.fact("Level", consequence(clause))
 	p.fact("Basis", support(clause))
-	p.fact("Shows in", meanings(c, "observe", clause.Observe))
+	p.fact("Shows in", p.meanings("observe", clause.Observe))
 
 	p.section("How it is judged", clause.Check)
-	p.terms(c, clause)
+	p.terms(clause)
 	if clause.Untestable != "" {
 		title := "Why it cannot be judged"
 		if len(clause.Suites) > 0 {
@@ -41,33 +50,37 @@ func (l Layout) Clause(w io.Writer, c *catalogue.Catalogue, clause *catalogue.Cl
 	if clause.Question != "" {
 		p.section("What the text leaves open, and what we take it to say", clause.Question)
 	}
-	p.readings(c, clause)
-	p.sameRule(c, clause)
-	_, err := io.WriteString(w, p.String())
+	p.readings(clause)
+	p.sameRule(clause)
+	_, err := p.WriteTo(w)
 	return err
 }
 
 // factColumn is where the text of a labelled fact begins.
 const factColumn = 13
 
-func (p *page) fact(label string, texts []string) {
+func (p *sheet) fact(label string, texts []string) {
 	for _, text := range texts {
-		p.hanging(2, label, factColumn, text, p.faint, p.plain)
+		p.beside(page.Label{Text: label, Indent: 2, Column: factColumn, Ink: p.Faint}, text, p.Plain)
 		label = ""
 	}
 }
 
-func (p *page) section(title, text string) {
-	p.blank()
-	p.line(p.heading(title))
-	p.prose(2, text)
+// beside writes running text beside a label.
+func (p *sheet) beside(label page.Label, text string, ink page.Ink) {
+	p.Hanging(label, page.Wrap(text, p.Width()-label.Column), page.Limit{}, ink)
+}
+
+func (p *sheet) section(title, text string) {
+	p.Headline(title, "")
+	p.Prose(2, text)
 }
 
 // meanings are words of the vocabulary, each with what it means.
-func meanings(c *catalogue.Catalogue, field string, words []string) []string {
+func (p *sheet) meanings(field string, words []string) []string {
 	texts := make([]string, len(words))
 	for i, word := range words {
-		texts[i] = word + ": " + c.Meaning(field, word)
+		texts[i] = word + ": " + p.c.Meaning(field, word)
 	}
 	return texts
 }
@@ -99,37 +112,37 @@ func support(clause *catalogue.Clause) []string {
 }
 
 // terms explains the words with a fixed sense that the page's prose uses.
-func (p *page) terms(c *catalogue.Catalogue, clause *catalogue.Clause) {
+func (p *sheet) terms(clause *catalogue.Clause) {
 	prose := strings.Join([]string{clause.Says, clause.Check, clause.Question, clause.Untestable}, "\n")
 	var used []catalogue.Term
-	column := 0
-	for _, t := range c.Terms(clause.File) {
+	var names []string
+	for _, t := range p.c.Terms(clause.File) {
 		if t.In(prose) {
 			used = append(used, t)
-			column = max(column, 4+utf8.RuneCountInString(t.Term)+2)
+			names = append(names, t.Term)
 		}
 	}
 	if len(used) == 0 {
 		return
 	}
-	p.blank()
-	p.line("  " + p.faint("in the words of the checks"))
+	p.Blank()
+	p.Line("  " + p.Faint("in the words of the checks"))
+	column := page.ColumnBeside(4, names...)
 	for _, t := range used {
-		p.hanging(4, t.Term, column, t.Says, p.faint, p.faint)
+		p.beside(page.Label{Text: t.Term, Indent: 4, Column: column, Ink: p.Faint}, t.Says, p.Faint)
 	}
 }
 
 // judges names the scenarios, by suite, with the command that runs just them.
-func (p *page) judges(clause *catalogue.Clause, index catalogue.Index, repeat Repeat) {
-	p.blank()
-	p.line(p.heading("Judged by"))
+func (p *sheet) judges(clause *catalogue.Clause, index catalogue.Index, repeat Repeat) {
+	p.Headline("Judged by", "")
 	judges := index[clause.ID]
 	if len(judges) == 0 {
-		state := p.open("no scenario yet")
+		state := p.Caution("no scenario yet")
 		if index.State(clause) == catalogue.Untestable {
-			state = p.faint("no scenario: nothing that can be observed decides it")
+			state = p.Faint("no scenario: nothing that can be observed decides it")
 		}
-		p.line("  " + state)
+		p.Line("  " + state)
 		return
 	}
 	var suites []string
@@ -141,28 +154,27 @@ func (p *page) judges(clause *catalogue.Clause, index catalogue.Index, repeat Re
 	for _, suite := range suites {
 		for _, j := range judges {
 			if j.Suite == suite {
-				p.line("  " + p.good(j.Scenario))
+				p.Line("  " + p.Good(j.Scenario))
 			}
 		}
-		p.line("  " + p.faint("run them alone: ") + repeat(suite, clause.ID))
+		p.Line("  " + p.Faint("run them alone: ") + repeat(suite, clause.ID))
 	}
 }
 
-func (p *page) readings(c *catalogue.Catalogue, clause *catalogue.Clause) {
+func (p *sheet) readings(clause *catalogue.Clause) {
 	if len(clause.Readings) == 0 {
 		return
 	}
-	p.blank()
-	p.line(p.heading("What this rests on"))
+	p.Headline("What this rests on", "")
 	for i, id := range clause.Readings {
-		r, ok := c.Reading(id)
+		r, ok := p.c.Reading(id)
 		if !ok {
 			continue // Load leaves none out
 		}
 		if i > 0 {
-			p.blank()
+			p.Blank()
 		}
-		p.line("  " + p.id(r.ID) + "  " + r.Title + p.faint(" ("+basisOf(r)+")"))
+		p.Line("  " + p.ID(r.ID) + "  " + r.Title + p.Faint(" ("+basisOf(r)+")"))
 		p.body(r, 4)
 	}
 }
@@ -175,38 +187,34 @@ func basisOf(r *catalogue.Reading) string {
 }
 
 // body writes the text and table of a reading.
-func (p *page) body(r *catalogue.Reading, indent int) {
-	p.prose(indent, r.Text)
+func (p *sheet) body(r *catalogue.Reading, indent int) {
+	p.Prose(indent, r.Text)
 	if r.Table == nil {
 		return
 	}
-	p.blank()
-	p.table(r.Table, indent)
+	p.Blank()
+	p.Table(indent, r.Table.Columns, r.Table.Rows)
 }
 
-func (p *page) sameRule(c *catalogue.Catalogue, clause *catalogue.Clause) {
-	same := c.SameRule(clause.ID)
+func (p *sheet) sameRule(clause *catalogue.Clause) {
+	same := p.c.SameRule(clause.ID)
 	if len(same) == 0 {
 		return
 	}
-	p.blank()
-	p.line(p.heading("The same rule elsewhere"))
-	p.references(c, same)
+	p.Headline("The same rule elsewhere", "")
+	p.references(same)
 }
 
 // references lists clauses and sections, each with what it is about.
-func (p *page) references(c *catalogue.Catalogue, ids []string) {
-	column := 0
-	for _, id := range ids {
-		column = max(column, 2+len(id)+2)
-	}
+func (p *sheet) references(ids []string) {
+	column := page.ColumnBeside(2, ids...)
 	for _, id := range ids {
 		text := ""
-		if other, ok := c.Clause(id); ok {
+		if other, ok := p.c.Clause(id); ok {
 			text = other.Says
-		} else if s, ok := c.Section(id); ok {
+		} else if s, ok := p.c.Section(id); ok {
 			text = "section: " + s.Title
 		}
-		p.hanging(2, id, column, text, p.id, p.plain)
+		p.beside(page.Label{Text: id, Indent: 2, Column: column, Ink: p.ID}, text, p.Plain)
 	}
 }

@@ -6,21 +6,24 @@ import (
 	"strings"
 
 	"github.com/pugcheck/pugcheck/conformance/catalogue"
+	"github.com/pugcheck/pugcheck/harness/page"
 )
+
+// idColumn is where the clauses of a list begin.
+const idColumn = 2
 
 // List writes the clauses below the headings of their sections, each with its
 // state, and a line of counts at the end. The clauses are some or all of those
 // of the catalogue, in its order.
-func (l Layout) List(w io.Writer, c *catalogue.Catalogue, clauses []*catalogue.Clause, index catalogue.Index) error {
-	p := l.newPage()
-	const idColumn = 2
-	idWidth, levelWidth := 0, 0
+func List(w io.Writer, l page.Layout, c *catalogue.Catalogue, clauses []*catalogue.Clause, index catalogue.Index) error {
+	p := &sheet{l.Page(), c}
+	var ids, levels []string
 	for _, clause := range clauses {
-		idWidth = max(idWidth, len(clause.ID))
-		levelWidth = max(levelWidth, len(clause.Level))
+		ids = append(ids, clause.ID)
+		levels = append(levels, string(clause.Level))
 	}
-	levelColumn := idColumn + idWidth + 2
-	textColumn := levelColumn + levelWidth + 2
+	levelColumn := page.ColumnBeside(idColumn, ids...)
+	textColumn := page.ColumnBeside(levelColumn, levels...)
 	part, section := "", ""
 	for _, clause := range clauses {
 		if clause.Section != section {
@@ -28,48 +31,46 @@ func (l Layout) List(w io.Writer, c *catalogue.Catalogue, clauses []*catalogue.C
 			s, _ := c.Section(section)
 			if s.Part != part {
 				part = s.Part
-				p.line(p.heading(strings.ToUpper(part)))
-				p.blank()
+				p.Line(p.Strong(strings.ToUpper(part)))
+				p.Blank()
 			}
-			p.line(p.heading(s.ID + "  " + s.Title))
-			p.blank()
+			p.Line(p.Strong(s.ID + "  " + s.Title))
+			p.Blank()
 		}
-		p.entry(clause, index, idColumn, levelColumn, textColumn)
-		p.blank()
+		p.entry(clause, index, levelColumn, textColumn)
+		p.Blank()
 	}
-	p.line(Count(clauses, index, len(c.Clauses())))
-	_, err := io.WriteString(w, p.String())
+	p.Line(Count(clauses, index, len(c.Clauses())))
+	_, err := p.WriteTo(w)
 	return err
 }
 
-func (p *page) entry(clause *catalogue.Clause, index catalogue.Index, idColumn, levelColumn, textColumn int) {
-	level := p.plain
+func (p *sheet) entry(clause *catalogue.Clause, index catalogue.Index, levelColumn, textColumn int) {
+	ofLevel := p.Plain
 	if clause.Fails() {
-		level = p.strict
+		ofLevel = p.Strong
 	}
-	margin := strings.Repeat(" ", textColumn)
-	for i, line := range wrap(clause.Says, p.Width-textColumn) {
-		if i > 0 {
-			p.line(margin + line)
-			continue
-		}
-		p.line(strings.Repeat(" ", idColumn) + p.id(clause.ID) + strings.Repeat(" ", levelColumn-idColumn-len(clause.ID)) +
-			level(string(clause.Level)) + strings.Repeat(" ", textColumn-levelColumn-len(clause.Level)) + line)
-	}
+	id := page.Pad(clause.ID, levelColumn-idColumn)
+	p.beside(page.Label{
+		Text: id + string(clause.Level), Indent: idColumn, Column: textColumn,
+		Ink: func(label string) string {
+			return p.ID(clause.ID) + label[len(clause.ID):len(id)] + ofLevel(label[len(id):])
+		},
+	}, clause.Says, p.Plain)
 	var text string
-	paint := p.good
+	ofState := p.Good
 	switch index.State(clause) {
 	case catalogue.Judged:
 		text = "judged by " + strings.Join(scenarios(index[clause.ID]), ", ")
 	case catalogue.Untestable:
-		text, paint = "untestable: "+clause.Untestable, p.faint
+		text, ofState = "untestable: "+clause.Untestable, p.Faint
 	default:
-		text, paint = "not yet judged", p.open
+		text, ofState = "not yet judged", p.Caution
 	}
 	if clause.Basis == catalogue.Assumed {
 		text += " (assumed: a violation is a warning)"
 	}
-	p.hanging(textColumn, "", textColumn, text, p.plain, paint)
+	p.Lines(textColumn, page.Wrap(text, p.Width()-textColumn), ofState)
 }
 
 func scenarios(judges []catalogue.Judge) []string {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pugcheck/pugcheck/conformance/catalogue"
+	"github.com/pugcheck/pugcheck/harness/page"
 )
 
 const source = `title: Storage
@@ -80,7 +81,7 @@ readings:
 
 var index = catalogue.Index{"S1-1": {{Scenario: "S1/kept", Suite: "engine"}, {Scenario: "S1/kept@http", Suite: "engine"}}}
 
-var plain = Layout{Width: 60}
+var plain = page.Layout{Width: 60}
 
 func load(t *testing.T) *catalogue.Catalogue {
 	t.Helper()
@@ -96,7 +97,7 @@ func repeat(suite, clause string) string { return "check " + suite + " " + claus
 func TestList(t *testing.T) {
 	c := load(t)
 	var out strings.Builder
-	if err := plain.List(&out, c, c.Clauses(), index); err != nil {
+	if err := List(&out, plain, c, c.Clauses(), index); err != nil {
 		t.Fatal(err)
 	}
 	want := `STORAGE
@@ -122,7 +123,7 @@ S2  copying
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	out.Reset()
-	if err := plain.List(&out, c, nil, index); err != nil {
+	if err := List(&out, plain, c, nil, index); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := out.String(), "0 of 3 clauses: 0 judged, 0 untestable, 0 not yet judged\n"; got != want {
@@ -223,7 +224,7 @@ The usual bug
 	for id, want := range pages {
 		clause, _ := c.Clause(id)
 		var out strings.Builder
-		if err := plain.Clause(&out, c, clause, index, repeat); err != nil {
+		if err := Clause(&out, plain, c, clause, index, repeat); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, out.String()); diff != "" {
@@ -263,7 +264,7 @@ Clauses that rest on it
 	for id, want := range pages {
 		r, _ := c.Reading(id)
 		var out strings.Builder
-		if err := plain.Reading(&out, c, r); err != nil {
+		if err := Reading(&out, plain, c, r); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, out.String()); diff != "" {
@@ -279,10 +280,10 @@ func TestColourChangesNothingElse(t *testing.T) {
 	layout := plain
 	layout.Colour = true
 	for _, clause := range c.Clauses() {
-		if err := layout.Clause(&coloured, c, clause, index, repeat); err != nil {
+		if err := Clause(&coloured, layout, c, clause, index, repeat); err != nil {
 			t.Fatal(err)
 		}
-		if err := plain.Clause(&bare, c, clause, index, repeat); err != nil {
+		if err := Clause(&bare, plain, c, clause, index, repeat); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -340,35 +341,17 @@ func TestEntriesHaveEveryKey(t *testing.T) {
 	}
 }
 
-func TestWrap(t *testing.T) {
-	for _, tt := range []struct {
-		text  string
-		width int
-		want  []string
-	}{
-		{"", 10, nil},
-		{"one two three", 7, []string{"one two", "three"}},
-		{"sessions/year=2024/month=01 x", 10, []string{"sessions/year=2024/month=01", "x"}},
-		{"äöü ßßß x", 7, []string{"äöü ßßß", "x"}},
-		{"a  b\n c", 10, []string{"a b c"}},
-	} {
-		if diff := cmp.Diff(tt.want, wrap(tt.text, tt.width)); diff != "" {
-			t.Errorf("wrap(%q, %d): %s", tt.text, tt.width, diff)
-		}
-	}
-}
-
 // TestNoLineIsWiderThanAsked, as long as no single word is.
 func TestNoLineIsWiderThanAsked(t *testing.T) {
 	c := load(t)
 	for width := 10; width <= 120; width++ {
 		var out strings.Builder
-		layout := Layout{Width: width}
-		if err := layout.List(&out, c, c.Clauses(), index); err != nil {
+		layout := page.Layout{Width: width}
+		if err := List(&out, layout, c, c.Clauses(), index); err != nil {
 			t.Fatal(err)
 		}
 		for _, r := range c.Readings() {
-			if err := layout.Reading(&out, c, r); err != nil {
+			if err := Reading(&out, layout, c, r); err != nil {
 				t.Fatal(err)
 			}
 		}

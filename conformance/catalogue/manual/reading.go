@@ -3,20 +3,19 @@ package manual
 import (
 	"io"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/pugcheck/pugcheck/conformance/catalogue"
+	"github.com/pugcheck/pugcheck/harness/page"
 )
 
 // Reading writes the page of a reading or finding: what it says, what becomes
 // of a verdict that rests on it, and the clauses that do.
-func (l Layout) Reading(w io.Writer, c *catalogue.Catalogue, r *catalogue.Reading) error {
-	p := l.newPage()
-	p.line(p.id(r.ID) + "  " + p.strict(r.Title))
-	p.blank()
+func Reading(w io.Writer, l page.Layout, c *catalogue.Catalogue, r *catalogue.Reading) error {
+	p := &sheet{l.Page(), c}
+	p.Line(p.ID(r.ID) + "  " + p.Strong(r.Title))
+	p.Blank()
 	p.body(r, 2)
-	p.blank()
+	p.Blank()
 	p.fact("Kind", []string{map[string]string{
 		catalogue.KindReading: "reading: the text leaves this open; this is what we take it to say",
 		catalogue.KindFinding: "finding: a defect of the specification, not of an implementation",
@@ -43,69 +42,9 @@ func (l Layout) Reading(w io.Writer, c *catalogue.Catalogue, r *catalogue.Readin
 		}
 	}
 	if len(resting) > 0 {
-		p.blank()
-		p.line(p.heading("Clauses that rest on it"))
-		p.references(c, resting)
+		p.Headline("Clauses that rest on it", "")
+		p.references(resting)
 	}
-	_, err := io.WriteString(w, p.String())
+	_, err := p.WriteTo(w)
 	return err
-}
-
-// table writes aligned columns; a cell that is wider than its column wraps
-// within it.
-func (p *page) table(t *catalogue.Table, indent int) {
-	widths := columnWidths(t, p.Width-indent)
-	row := func(cells []string, paint func(...any) string) {
-		wrapped := make([][]string, len(cells))
-		height := 0
-		for i, cell := range cells {
-			wrapped[i] = wrap(cell, widths[i])
-			height = max(height, len(wrapped[i]))
-		}
-		for y := range height {
-			var line strings.Builder
-			line.WriteString(strings.Repeat(" ", indent))
-			for i := range cells {
-				text := ""
-				if y < len(wrapped[i]) {
-					text = wrapped[i][y]
-				}
-				pad := strings.Repeat(" ", max(0, widths[i]-utf8.RuneCountInString(text))+2)
-				if i == len(cells)-1 {
-					pad = ""
-				}
-				line.WriteString(paint(text) + pad)
-			}
-			p.line(line.String())
-		}
-	}
-	row(t.Columns, p.faint)
-	for _, cells := range t.Rows {
-		row(cells, p.plain)
-	}
-}
-
-// columnWidths gives every column what its widest cell needs, and where that
-// is more than there is, takes from the widest columns first.
-func columnWidths(t *catalogue.Table, width int) []int {
-	widths := make([]int, len(t.Columns))
-	for _, cells := range append([][]string{t.Columns}, t.Rows...) {
-		for i, cell := range cells {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	left := width - 2*(len(widths)-1)
-	for {
-		sum, widest := 0, 0
-		for i, w := range widths {
-			sum += w
-			if w > widths[widest] {
-				widest = i
-			}
-		}
-		if sum <= left || widths[widest] <= 8 {
-			return widths
-		}
-		widths[widest]--
-	}
 }
