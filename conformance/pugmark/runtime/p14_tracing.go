@@ -88,6 +88,9 @@ var _ = scenario("P14", "parent", "two sessions are run without any option or va
 			got := inv.traceparents()
 			x.Clause(x.over("P14-1", "P14-4")).Holds(len(got) == 1 && got[0] != "", x.over("the environment has TRACEPARENT", "the request has exactly one header traceparent")+", without any option for tracing", "%q", got)
 			for _, text := range got {
+				if text == "" {
+					continue // as good as none
+				}
 				why := parentFault(text)
 				x.Clause("P14-3").Holds(why == "", "the trace context has the form 00-<trace ID>-<parent ID>-<flags>, neither ID being zero", "%q: %s", text, why)
 				if parts := strings.Split(text, "-"); len(parts) == 4 {
