@@ -18,6 +18,7 @@ type Fault struct {
 	Engine      func(*engine.Config)
 	Environment map[string]string           // set before the store is opened
 	Argument    func(session string) string // the --session argument before it is parsed
+	Name        func(string) string         // the name that a command gives to something
 	Ending      func(error) error           // what the run ended with
 }
 

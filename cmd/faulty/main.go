@@ -5,6 +5,7 @@
 //
 //	faulty --list                        names of all faults, as a JSON list
 //	faulty NAME run --bucket B --session ID [--handler N=C]... -- COMMAND...
+//	faulty NAME create|rename|push|delete|lookup …    the other commands of the contract
 //	faulty none run …                    the reference unchanged
 package main
 
@@ -31,6 +32,9 @@ import (
 func main() {
 	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "faulty:", err)
+		if len(os.Args) > 2 && os.Args[2] == "lookup" && errors.Is(err, session.ErrNameNotFound) {
+			os.Exit(3)
+		}
 		os.Exit(1)
 	}
 }
@@ -46,26 +50,25 @@ func run(args []string) error {
 	if !ok {
 		return fmt.Errorf("no fault is called %q", args[0])
 	}
-	switch args[1] {
-	case "run":
+	if args[1] == "run" {
 		return runSession(fault, args[2:])
-	case "rename":
-		return rename(fault, args[2:])
 	}
-	return fmt.Errorf("unknown command %q", args[1])
+	return runCommand(fault, args[1], args[2:])
 }
 
-// running is the session that this process runs; "" for other commands.
-var running string
+// running is the session that this process runs, "" for other commands; location is
+// its bucket.
+var running, location string
 
 // repo opens the bucket with the fault's store and identifiers in place.
-func repo(ctx context.Context, f Fault, location string) (*session.Repo, error) {
+func repo(ctx context.Context, f Fault, where string) (*session.Repo, error) {
+	location = where
 	for name, value := range f.Environment {
 		if err := os.Setenv(name, value); err != nil {
 			return nil, err
 		}
 	}
-	s, err := bucket.Open(ctx, location)
+	s, err := bucket.Open(ctx, where)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +84,7 @@ func repo(ctx context.Context, f Fault, location string) (*session.Repo, error) 
 
 func runSession(f Fault, args []string) error {
 	flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
-	location := flags.String("bucket", "", "")
+	where := flags.String("bucket", "", "")
 	text := flags.String("session", "", "")
 	named := flags.StringArray("handler", nil, "")
 	if err := flags.Parse(args); err != nil {
@@ -119,11 +122,11 @@ func runSession(f Fault, args []string) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	r, err := repo(ctx, f, *location)
+	r, err := repo(ctx, f, *where)
 	if err != nil {
 		return err
 	}
-	_, query, _ := strings.Cut(*location, "?")
+	_, query, _ := strings.Cut(*where, "?")
 	config := engine.Config{
 		Repo: r, Handlers: handlers, Fetch: engine.NewFetcher(query),
 		Trace:  engine.TraceContext{Parent: os.Getenv("TRACEPARENT"), State: os.Getenv("TRACESTATE")},
@@ -137,26 +140,6 @@ func runSession(f Fault, args []string) error {
 		err = f.Ending(err)
 	}
 	return err
-}
-
-func rename(f Fault, args []string) error {
-	flags := pflag.NewFlagSet("rename", pflag.ContinueOnError)
-	location := flags.String("bucket", "", "")
-	from, to := flags.String("from", "", ""), flags.String("to", "", "")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	ctx := context.Background()
-	r, err := repo(ctx, f, *location)
-	if err != nil {
-		return err
-	}
-	id, err := r.Rename(ctx, *from, *to)
-	if err != nil {
-		return err
-	}
-	fmt.Println(id)
-	return nil
 }
 
 func faultNames() []string {

@@ -22,6 +22,7 @@ func (w *write) isBlob() bool     { return strings.HasPrefix(w.key, "objects/") 
 func (w *write) isSnapshot() bool { return isSnapshotKey(w.key) }
 func (w *write) isManifest() bool { return strings.HasSuffix(w.key, "/manifest.json") }
 func (w *write) isMemory() bool   { return strings.HasPrefix(w.key, "memories/") }
+func (w *write) isRef() bool      { return strings.HasPrefix(w.key, "refs/") }
 
 func isSnapshotKey(key string) bool {
 	return strings.HasPrefix(key, "sessions/") && strings.Contains(key, "/snapshots/")
@@ -49,6 +50,7 @@ type seam struct {
 	list func(ctx context.Context, next store.Store, prefix string, o store.ListOptions) (store.Page, error)
 	open func(ctx context.Context, next store.Store, key string) (io.ReadCloser, store.Attributes, error)
 	head func(ctx context.Context, next store.Store, key string) (store.Attributes, error)
+	drop func(ctx context.Context, next store.Store, key string, o store.DeleteOptions) error
 }
 
 func (s *seam) Put(ctx context.Context, key string, body io.ReadSeeker, options store.PutOptions) (string, error) {
@@ -89,6 +91,13 @@ func (s *seam) Head(ctx context.Context, key string) (store.Attributes, error) {
 		return s.Store.Head(ctx, key)
 	}
 	return s.head(ctx, s.Store, key)
+}
+
+func (s *seam) Delete(ctx context.Context, key string, o store.DeleteOptions) error {
+	if s.drop == nil {
+		return s.Store.Delete(ctx, key, o)
+	}
+	return s.drop(ctx, s.Store, key, o)
 }
 
 // send carries a write out.
