@@ -288,6 +288,22 @@ func TestDeliveryOfARestoredWriter(t *testing.T) {
 	r.wantNames(b, 3, "1") // another version of the writer's
 }
 
+// R-30, F-9: a child does not exist when it is written to by the invocation that forks it; once it does, it gets the
+// record, behind the body that it was made with.
+func TestDeliveryToAChildOfTheSameCommit(t *testing.T) {
+	r := newRig(t)
+	child := r.newID()
+	to := `"session":"` + child.String() + `"`
+	r.handler.emits(out("F", named("f"), to, `"fork":true`), out("M", named("m"), to))
+	if _, err := r.try(r.id); !errors.Is(err, session.ErrSessionNotFound) {
+		t.Errorf("error %v", err)
+	}
+	r.handler.emits(out("N", named("n")))
+	r.run()
+	r.wantNames(child, 1, "f")
+	r.wantNames(child, 2, "m")
+}
+
 // F-9: a crash between the writer's commit and the delivery.
 func TestRedelivery(t *testing.T) {
 	r := newRig(t)

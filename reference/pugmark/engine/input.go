@@ -89,7 +89,7 @@ func (r *runner) objects() http.Handler {
 func (r *runner) memory() http.Handler {
 	return serve.Memory(func(ctx context.Context, key string) (serve.Blob, error) {
 		record, err := r.Repo.LookupMemory(ctx, key)
-		if errors.Is(err, session.ErrNameNotFound) {
+		if errors.Is(err, session.ErrNameNotFound) {
 			return serve.Blob{}, fmt.Errorf("%w: %w", serve.ErrNotFound, err)
 		}
 		if err != nil {

@@ -202,8 +202,25 @@ func (st *state) pushed(at position) bool {
 
 // settle completes what earlier runs recorded and may not have done. It comes
 // before the pause is looked at: a parent that its own fork-only run has stopped
-// has to make its children all the same (P11.1-18, S11.2-3, R-22).
+// has to make its children all the same (P11.1-18, S11.2-3, R-22). Deliveries come
+// second, since they may go to those very children.
 func (r *runner) settle(ctx context.Context, st *state) error {
+	if err := r.makeChildren(ctx, st); err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallelWrites)
+	for _, s := range st.pending {
+		// F-9: a crash may have come between the commit and its deliveries.
+		for target, batch := range crossSession(r.id, s.Descriptors) {
+			group.Go(func() error { return r.redeliver(ctx, s.Version, target, batch) })
+		}
+	}
+	return group.Wait()
+}
+
+// makeChildren carries out the pending forks.
+func (r *runner) makeChildren(ctx context.Context, st *state) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelWrites)
 	for _, s := range st.pending {
@@ -221,10 +238,6 @@ func (r *runner) settle(ctx context.Context, st *state) error {
 				}
 				return err
 			})
-		}
-		// F-9: a crash may have come between the commit and its deliveries.
-		for target, batch := range crossSession(r.id, s.Descriptors) {
-			group.Go(func() error { return r.redeliver(ctx, s.Version, target, batch) })
 		}
 	}
 	return group.Wait()
