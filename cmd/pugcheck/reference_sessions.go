@@ -17,6 +17,7 @@ import (
 
 // statesHelp explains the states that sessions and tree print.
 const statesHelp = `States:
+  pending     a fork that no run of the parent has carried out, or not wholly
   new         no handler has run on it yet; an invocation is due
   due         objects that ask for an invocation arrived, or a sleep is over
   idle        a handler has run and nothing has arrived since

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pugcheck/pugcheck/reference/pugmark/engine"
 	"github.com/pugcheck/pugcheck/reference/pugmark/overview"
 	"github.com/pugcheck/pugcheck/reference/pugmark/session"
 )
@@ -87,7 +88,7 @@ func describeNode(n *overview.Node) string {
 	if !n.Parent.IsZero() {
 		parts[0] = fmt.Sprintf("@%d %s", n.Parent.Version, parts[0])
 	}
-	if n.State != overview.Pending {
+	if n.State != engine.Pending {
 		parts = append(parts, fmt.Sprintf("version %d", n.Version))
 	}
 	parts = append(parts, stateOf(n.Session))

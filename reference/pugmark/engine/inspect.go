@@ -13,6 +13,9 @@ import (
 type Phase string
 
 const (
+	// Pending: a fork child without the snapshot 1 that it is born with. The parent's run, or its next one, completes it
+	// (S11.2-9); run before, its handler would not see what it was forked for.
+	Pending  Phase = "pending"
 	New      Phase = "new"      // no handler has run on it yet; an invocation is due
 	Due      Phase = "due"      // objects that ask for an invocation have arrived, or a sleep is over
 	Resting  Phase = "idle"     // a handler has run, has not stopped the session, and nothing has arrived since
@@ -107,6 +110,8 @@ type arrivals struct{ asking, queued bool }
 func (st *state) phase(now time.Time, arrived arrivals) Phase {
 	slept := st.stopped() && !st.control.StartAt.IsZero()
 	switch {
+	case st.version == 0 && !st.manifest.Parent.IsZero():
+		return Pending
 	case !st.ran:
 		return New
 	case arrived.asking:

@@ -78,6 +78,22 @@ func TestPhases(t *testing.T) {
 	}
 }
 
+func TestForkChildren(t *testing.T) {
+	r := newRig(t)
+	r.id = r.create(session.Manifest{Parent: session.Pointer{Session: r.id, Version: 1}})
+	if s := r.inspect(); s.Phase != Pending || s.Due() {
+		t.Errorf("half made: %+v", s)
+	}
+	r.commit(r.id, session.Checkpoint, "body")
+	if s := r.inspect(); s.Phase != New || !s.Due() {
+		t.Errorf("made: %+v", s)
+	}
+	r.commit(r.id, session.Checkpoint, "a")
+	if s := r.inspect(); s.Phase != Resting {
+		t.Errorf("run: %+v", s)
+	}
+}
+
 func TestInspectTellsTheStop(t *testing.T) {
 	r := newRig(t)
 	r.handler.emits(pauseFor("later", "90s"))

@@ -50,6 +50,9 @@ func (b *bench) create(letter, parent string) {
 	if _, err := b.repo.Create(b.Context(), m); err != nil {
 		b.Fatal(err)
 	}
+	if parent != "" {
+		b.commit(letter, session.Checkpoint, entry)
+	}
 }
 
 func (b *bench) commit(letter string, kind session.SnapshotType, descriptors ...session.Descriptor) {
@@ -104,7 +107,6 @@ func TestSessions(t *testing.T) {
 	b := newBench(t)
 	b.create("a", "")
 	b.create("b", "a1")
-	b.commit("b", session.Checkpoint, entry)
 	b.commit("b", session.Checkpoint, entry, b.control(session.Control{Status: "stopped", Reason: "tired", StartAt: now.Add(time.Hour)}))
 	b.create("c", "")
 	b.commit("c", session.Checkpoint, entry)
@@ -199,7 +201,7 @@ func draw(nodes []*overview.Node) string {
 		if n.Parent.Version > 0 {
 			part += fmt.Sprint(n.Parent.Version)
 		}
-		if n.State == overview.Pending || n.State == overview.Unreadable {
+		if n.State == engine.Pending || n.State == overview.Unreadable {
 			part += " " + string(n.State)
 		}
 		if n.Remark != "" {

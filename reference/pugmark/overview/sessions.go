@@ -13,11 +13,9 @@ import (
 	"github.com/pugcheck/pugcheck/reference/pugmark/session"
 )
 
-// States of a session beside the phases of package engine.
-const (
-	Unreadable engine.Phase = "unreadable" // its manifest or a snapshot cannot be read; Session.Error says why
-	Pending    engine.Phase = "pending"    // a fork was recorded, and the parent's next run makes the child
-)
+// Unreadable is a state beside the phases of package engine: the manifest or a snapshot cannot be read, and
+// Session.Error says why.
+const Unreadable engine.Phase = "unreadable"
 
 // Session is how one session stands. As JSON it is one object; fields that have nothing to say are left out.
 type Session struct {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pugcheck/pugcheck/reference/pugmark/engine"
 	"github.com/pugcheck/pugcheck/reference/pugmark/layout"
 	"github.com/pugcheck/pugcheck/reference/pugmark/session"
 )
@@ -17,13 +18,13 @@ import (
 type Node struct {
 	Session
 	Remark   string  // why it stands at the top although it has a parent, or ""
-	Children []*Node // and forks that are Pending
+	Children []*Node // and forks that are pending
 
 	manifest session.Manifest
 }
 
 // Tree gives the sessions that have no parent, in the order of their IDs, with all others below them. Forks that were
-// recorded and not carried out yet are Pending nodes. A session whose parent does not exist stands at the top, and so
+// recorded and not carried out yet are nodes in the state engine.Pending. A session whose parent does not exist stands at the top, and so
 // does one of a circle of parents; Node.Remark says so.
 //
 // With a top that is not zero it gives the tree below that session alone; session.ErrSessionNotFound.
@@ -152,7 +153,7 @@ func (n *Node) addPending(nodes map[layout.SessionID]*Node) {
 	for _, fork := range n.forks {
 		if nodes[fork.Child] == nil {
 			n.Children = append(n.Children, &Node{Session: Session{
-				Session: fork.Child, State: Pending, Agent: n.Agent, Handler: n.Handler, Parent: fork.At,
+				Session: fork.Child, State: engine.Pending, Agent: n.Agent, Handler: n.Handler, Parent: fork.At,
 			}})
 		}
 	}

@@ -161,6 +161,22 @@ func TestForksOfAnotherProcess(t *testing.T) {
 	r.took("b fork")
 }
 
+// A child that somebody is just making is not run before it is complete.
+func TestHalfMadeChildren(t *testing.T) {
+	r := newRig(t)
+	r.emits(entry)
+	a := r.create("a", session.Manifest{})
+	b := r.create("b", session.Manifest{Parent: session.Pointer{Session: a, Version: 1}})
+	r.serve()
+	r.took("a start")
+	if _, err := r.repo.Commit(t.Context(), session.Commit{Session: b, Descriptors: []session.Descriptor{session.Describe([]byte("task"))}, Type: session.Checkpoint}); err != nil {
+		t.Fatal(err)
+	}
+	r.after(tick)
+	r.took("b fork")
+	r.failures()
+}
+
 func TestFailuresAreTriedAgainLater(t *testing.T) {
 	r := newRig(t)
 	a := r.create("a", session.Manifest{})
