@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"io"
 	"maps"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/otel/codes"
@@ -331,5 +333,36 @@ func TestHandlerStaysInTheSessionsTrace(t *testing.T) {
 	r.run()
 	if got := r.handler.last().TraceParent; !strings.HasPrefix(got, "00-"+r.id.String()+"-") {
 		t.Error(got)
+	}
+}
+
+// A uri may have secrets in it: its span names nothing but the host.
+func TestSpansOfAFetch(t *testing.T) {
+	r := newRig(t)
+	const uri = "https://user:secret1@host.example:8443/secret2?signature=secret3"
+	r.handler.emits(`{"uri":"` + uri + `"}`)
+	body := io.Reader(strings.NewReader("fetched"))
+	r.config.Fetch = func(context.Context, string) (io.ReadCloser, error) { return io.NopCloser(body), nil }
+	s, _, err := r.runTraced()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := s.one("pugmark.fetch")
+	if x.Parent.SpanID() != s.one("pugmark.invoke").SpanContext.SpanID() || x.Status.Code != codes.Unset ||
+		attributeOf(x, "url.scheme") != "https" || attributeOf(x, "server.address") != "host.example" {
+		t.Errorf("got %+v", x)
+	}
+	for _, a := range x.Attributes {
+		if strings.Contains(a.Value.String(), "secret") {
+			t.Errorf("%s is %s", a.Key, a.Value.String())
+		}
+	}
+
+	body = iotest.ErrReader(errors.New("it broke off"))
+	if s, _, err = r.runTraced(); err == nil {
+		t.Fatal("the run succeeds")
+	}
+	if x := s.one("pugmark.fetch"); x.Status.Code != codes.Error || !strings.Contains(x.Status.Description, "it broke off") {
+		t.Errorf("got %+v", x.Status)
 	}
 }
