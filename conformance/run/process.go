@@ -17,11 +17,12 @@ import (
 
 	"github.com/pugcheck/pugcheck/conformance"
 	"github.com/pugcheck/pugcheck/harness/report"
+	"github.com/pugcheck/pugcheck/harness/subject"
 )
 
-// lastWords bounds what is kept of a worker's output: the beginning names a
-// panic, the end tells where it stood.
-const lastWords = 16 << 10
+// lastWords bounds what is kept of a worker's output, in bytes: the beginning
+// names a panic, the end tells where it stood.
+const lastWords = 32 << 10
 
 // ending is how a worker process ended.
 type ending struct {
@@ -53,7 +54,7 @@ func (p *pool) process(ctx context.Context, batch []conformance.Scenario, starte
 		write.Close()
 		return ending{trouble: fmt.Sprintf("the job cannot be written as JSON: %v", err)}
 	}
-	output := &ends{limit: lastWords}
+	output := subject.NewRecorder(lastWords)
 	cmd := exec.Command(p.plan.Worker[0], p.plan.Worker[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(stdin), output, output
 	cmd.Env = append(os.Environ(), p.plan.Env...)
@@ -110,7 +111,7 @@ func (p *pool) process(ctx context.Context, batch []conformance.Scenario, starte
 	case end.why == "" && end.inFlight != "":
 		end.why = "a worker process ended in the middle of the scenario"
 	}
-	end.output = output.String()
+	end.output = output.Capture().String()
 	return end
 }
 
@@ -163,38 +164,4 @@ func (w *watch) expired() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.over
-}
-
-// ends keeps the beginning and the end of what is written to it.
-type ends struct {
-	mu         sync.Mutex
-	limit      int
-	head, tail []byte
-	dropped    int64
-}
-
-func (e *ends) Write(b []byte) (int, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	n := len(b)
-	if room := e.limit - len(e.head); room > 0 {
-		k := min(room, len(b))
-		e.head = append(e.head, b[:k]...)
-		b = b[k:]
-	}
-	e.tail = append(e.tail, b...)
-	if over := len(e.tail) - e.limit; over > 0 {
-		e.dropped += int64(over)
-		e.tail = append(e.tail[:0], e.tail[over:]...)
-	}
-	return n, nil
-}
-
-func (e *ends) String() string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.dropped == 0 {
-		return string(e.head) + string(e.tail)
-	}
-	return fmt.Sprintf("%s\n… %d bytes left out …\n%s", e.head, e.dropped, e.tail)
 }

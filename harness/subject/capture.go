@@ -30,8 +30,9 @@ func (c Capture) String() string {
 	return string(c.Head) + string(c.Tail)
 }
 
-// recorder keeps the beginning of a stream and, in a ring, its end.
-type recorder struct {
+// A Recorder is a writer that keeps the beginning of what is written to it and, in
+// a ring, the end. Its methods are safe for concurrent use.
+type Recorder struct {
 	mu       sync.Mutex
 	headSize int
 	head     []byte
@@ -41,17 +42,21 @@ type recorder struct {
 	total    int64
 }
 
-func newRecorder(limit int) *recorder {
+// NewRecorder returns a recorder that keeps limit bytes, half of them from the
+// beginning. A limit of 0 stands for 128 KiB.
+func NewRecorder(limit int) *Recorder {
 	if limit <= 0 {
 		limit = defaultLimit
 	}
-	return &recorder{headSize: (limit + 1) / 2, tailSize: limit / 2}
+	return &Recorder{headSize: (limit + 1) / 2, tailSize: limit / 2}
 }
 
-func (r *recorder) write(p []byte) {
+// Write takes all of p. It never fails.
+func (r *Recorder) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.total += int64(len(p))
+	all := len(p)
+	r.total += int64(all)
 	n := min(len(p), r.headSize-len(r.head))
 	r.head = append(r.head, p[:n]...)
 	p = p[n:]
@@ -64,9 +69,11 @@ func (r *recorder) write(p []byte) {
 		n = copy(r.ring[r.at:], p)
 		r.at = (r.at + n) % r.tailSize
 	}
+	return all, nil
 }
 
-func (r *recorder) capture() Capture {
+// Capture is what has been kept so far.
+func (r *Recorder) Capture() Capture {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := Capture{Head: append([]byte(nil), r.head...), Total: r.total}

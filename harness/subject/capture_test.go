@@ -2,6 +2,7 @@ package subject
 
 import (
 	"bytes"
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -11,13 +12,15 @@ func TestRecorder(t *testing.T) {
 	whole := []byte("abcdefghijklmnopqrstuvwxyz")
 	for limit := 1; limit <= 30; limit++ {
 		for step := 1; step <= len(whole); step++ {
-			r := newRecorder(limit)
+			r := NewRecorder(limit)
 			for rest := whole; len(rest) > 0; {
 				n := min(step, len(rest))
-				r.write(rest[:n])
+				if took, err := r.Write(rest[:n]); took != n || err != nil {
+					t.Fatalf("limit %d, step %d: %d of %d bytes, %v", limit, step, took, n, err)
+				}
 				rest = rest[n:]
 			}
-			c := r.capture()
+			c := r.Capture()
 			kept := len(c.Head) + len(c.Tail)
 			if kept != min(limit, len(whole)) || c.Total != int64(len(whole)) || c.Omitted() != int64(len(whole)-kept) {
 				t.Fatalf("limit %d, step %d: %+v", limit, step, c)
@@ -30,13 +33,13 @@ func TestRecorder(t *testing.T) {
 }
 
 func TestCaptureString(t *testing.T) {
-	r := newRecorder(4)
-	r.write([]byte("ab"))
-	if s := r.capture().String(); s != "ab" {
+	r := NewRecorder(4)
+	fmt.Fprint(r, "ab")
+	if s := r.Capture().String(); s != "ab" {
 		t.Errorf("%q", s)
 	}
-	r.write([]byte("cdefgh"))
-	if s := r.capture().String(); s != "ab\n… 4 bytes left out …\ngh" {
+	fmt.Fprint(r, "cdefgh")
+	if s := r.Capture().String(); s != "ab\n… 4 bytes left out …\ngh" {
 		t.Errorf("%q", s)
 	}
 }

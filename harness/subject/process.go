@@ -33,7 +33,7 @@ type Process struct {
 	claim    claim
 	proc     *os.Process
 	started  time.Time
-	out, err *recorder
+	out, err *Recorder
 	ends     []*os.File // our ends of its pipes, closed by Kill
 	drains   sync.WaitGroup
 	done     chan struct{}
@@ -55,7 +55,7 @@ func Start(c Command) (*Process, error) {
 	}
 	p := &Process{
 		name: program, done: make(chan struct{}),
-		out: newRecorder(c.StdoutLimit), err: newRecorder(c.StderrLimit),
+		out: NewRecorder(c.StdoutLimit), err: NewRecorder(c.StderrLimit),
 	}
 	var theirs []*os.File // closed here once the process has them
 	defer func() { closeAll(theirs) }()
@@ -147,13 +147,13 @@ func launch(program string, argv []string, attr *os.ProcAttr) (proc *os.Process,
 	}
 }
 
-func (p *Process) drain(f *os.File, to *recorder, on func([]byte)) {
+func (p *Process) drain(f *os.File, to *Recorder, on func([]byte)) {
 	defer p.drains.Done()
 	buf := make([]byte, drainBuffer)
 	total := 0
 	for {
 		n, err := f.Read(buf)
-		to.write(buf[:n])
+		_, _ = to.Write(buf[:n])
 		if on != nil && n > 0 {
 			on(buf[:n])
 		}
@@ -223,10 +223,10 @@ func (p *Process) Exit() Exit {
 func (p *Process) Pid() int { return p.pid }
 
 // Stdout is what was kept of standard output so far; Stderr, of standard error.
-func (p *Process) Stdout() Capture { return p.out.capture() }
+func (p *Process) Stdout() Capture { return p.out.Capture() }
 
 // Stderr is what was kept of standard error so far.
-func (p *Process) Stderr() Capture { return p.err.capture() }
+func (p *Process) Stderr() Capture { return p.err.Capture() }
 
 // Signal sends sig to the process group. After the main process has ended it
 // goes to those it left in the group; os.ErrProcessDone means that there are none.
