@@ -1,4 +1,4 @@
-// Package traced makes a span of every request to a store.
+// Package traced makes a span of every request to a store that is made within one.
 //
 // A span is named after its operation: store.open, store.head, store.put,
 // store.delete, store.list. Its attributes are
@@ -23,6 +23,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/pugcheck/pugcheck/reference/pugmark/store"
 	"github.com/pugcheck/pugcheck/reference/pugmark/tracing"
@@ -40,7 +41,8 @@ const (
 )
 
 // New gives s with a span of provider for each request, below the span of the
-// request's context. Keys are recorded as they are given to it, so it belongs around
+// request's context. A request without one, such as a look at the whole bucket, has
+// no trace to be in and gets no span (P14.1-3). Keys are recorded as they are given to it, so it belongs around
 // the part of a bucket whose root is that of the layout.
 func New(s store.Store, provider trace.TracerProvider) store.Store {
 	return &traced{store: s, tracer: provider.Tracer(scope)}
@@ -102,6 +104,9 @@ func (t *traced) List(ctx context.Context, prefix string, options store.ListOpti
 func (t *traced) ReadOnly() error { return store.CheckWritable(t.store) }
 
 func (t *traced) start(ctx context.Context, name, key string) (context.Context, trace.Span) {
+	if !trace.SpanContextFromContext(ctx).IsValid() {
+		return ctx, noop.Span{}
+	}
 	room, _, _ := strings.Cut(key, "/")
 	return t.tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindClient),
 		trace.WithAttributes(keyKey.String(key), roomKey.String(room)))

@@ -27,24 +27,24 @@ func TestStore(t *testing.T) {
 	})
 }
 
-// rig is a traced store and the spans that it has finished.
-func rig(below store.Store) (*tracetest.InMemoryExporter, *sdktrace.TracerProvider, store.Store) {
+// rig is a traced store, the spans that it has finished, and a context within a span.
+func rig(t *testing.T, below store.Store) (context.Context, *tracetest.InMemoryExporter, store.Store) {
 	spans := tracetest.NewInMemoryExporter()
 	provider := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))
-	return spans, provider, traced.New(below, provider)
+	ctx, _ := provider.Tracer("test").Start(t.Context(), "parent")
+	return ctx, spans, traced.New(below, provider)
 }
 
 func TestSpans(t *testing.T) {
-	ctx := t.Context()
-	put := func(options store.PutOptions) func(store.Store) error {
-		return func(s store.Store) error {
+	put := func(options store.PutOptions) func(context.Context, store.Store) error {
+		return func(ctx context.Context, s store.Store) error {
 			_, err := store.PutBytes(ctx, s, "sessions/a", []byte("body"), options)
 			return err
 		}
 	}
 	for _, tc := range []struct {
 		name, span string
-		do         func(store.Store) error
+		do         func(context.Context, store.Store) error
 		want       error
 		attributes map[string]string
 	}{
@@ -53,33 +53,33 @@ func TestSpans(t *testing.T) {
 			map[string]string{"outcome": "exists", "condition": "if-absent"}},
 		{"put if match", "store.put", put(store.PutOptions{IfMatch: "other"}), store.ErrMismatch,
 			map[string]string{"outcome": "mismatch", "condition": "if-match"}},
-		{"get", "store.open", func(s store.Store) error {
+		{"get", "store.open", func(ctx context.Context, s store.Store) error {
 			_, _, err := store.Get(ctx, s, "sessions/a")
 			return err
 		}, nil, map[string]string{"outcome": "ok", "bytes": "7"}},
-		{"get nothing", "store.open", func(s store.Store) error {
+		{"get nothing", "store.open", func(ctx context.Context, s store.Store) error {
 			_, _, err := s.Open(ctx, "sessions/none")
 			return err
 		}, store.ErrNotFound, map[string]string{"outcome": "not-found", "key": "sessions/none"}},
-		{"head", "store.head", func(s store.Store) error {
+		{"head", "store.head", func(ctx context.Context, s store.Store) error {
 			_, err := s.Head(ctx, "sessions/a")
 			return err
 		}, nil, map[string]string{"outcome": "ok"}},
-		{"delete", "store.delete", func(s store.Store) error {
+		{"delete", "store.delete", func(ctx context.Context, s store.Store) error {
 			return s.Delete(ctx, "sessions/a", store.DeleteOptions{})
 		}, nil, map[string]string{"outcome": "ok"}},
-		{"list", "store.list", func(s store.Store) error {
+		{"list", "store.list", func(ctx context.Context, s store.Store) error {
 			_, err := s.List(ctx, "sessions/", store.ListOptions{})
 			return err
 		}, nil, map[string]string{"outcome": "ok", "key": "sessions/", "keys": "1"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			bucket := mem.New()
-			if _, err := store.PutBytes(ctx, bucket, "sessions/a", []byte("present"), store.PutOptions{}); err != nil {
+			if _, err := store.PutBytes(t.Context(), bucket, "sessions/a", []byte("present"), store.PutOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			spans, _, s := rig(bucket)
-			if err := tc.do(s); !errors.Is(err, tc.want) {
+			ctx, spans, s := rig(t, bucket)
+			if err := tc.do(ctx, s); !errors.Is(err, tc.want) {
 				t.Fatalf("got %v, want %v", err, tc.want)
 			}
 			got := spans.GetSpans()
@@ -134,8 +134,8 @@ func TestFailures(t *testing.T) {
 				if at == "read" {
 					below = failing{body: io.NopCloser(iotest.ErrReader(tc.err))}
 				}
-				spans, _, s := rig(below)
-				body, _, err := s.Open(t.Context(), "objects/x")
+				ctx, spans, s := rig(t, below)
+				body, _, err := s.Open(ctx, "objects/x")
 				if at == "read" && err == nil {
 					if n := len(spans.GetSpans()); n > 0 {
 						t.Errorf("%d spans have ended before the body is read", n)
@@ -156,12 +156,20 @@ func TestFailures(t *testing.T) {
 }
 
 func TestParent(t *testing.T) {
-	spans, provider, s := rig(mem.New())
-	ctx, parent := provider.Tracer("test").Start(t.Context(), "parent")
+	ctx, spans, s := rig(t, mem.New())
 	if _, err := s.List(ctx, "", store.ListOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if got := spans.GetSpans(); len(got) != 1 || got[0].Parent.SpanID() != parent.SpanContext().SpanID() {
+	parent := trace.SpanContextFromContext(ctx).SpanID()
+	if got := spans.GetSpans(); len(got) != 1 || got[0].Parent.SpanID() != parent {
+		t.Errorf("got %+v", got)
+	}
+	// Without a parent there is no trace that the request could be in.
+	spans.Reset()
+	if _, err := s.List(t.Context(), "", store.ListOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := spans.GetSpans(); len(got) > 0 {
 		t.Errorf("got %+v", got)
 	}
 }
