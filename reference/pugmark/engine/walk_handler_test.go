@@ -26,9 +26,10 @@ var errHandler = errors.New("the handler gives up")
 // walkRun is one run of a session, and its handler. What that does is drawn from the walk's seed and its own tag.
 type walkRun struct {
 	*walk
-	tag   string
-	alone bool // nobody else writes while it runs, but for what its own handler does
-	quiet bool // the handler only listens
+	tag    string
+	alone  bool   // nobody else writes while it runs, but for what its own handler does
+	quiet  bool   // the handler only listens
+	memory string // a namespace that the handler writes into, and does nothing else
 
 	mu    sync.Mutex
 	works []*work
@@ -69,7 +70,10 @@ func (r *walkRun) Invoke(ctx context.Context, inv transport.Invocation) error {
 	for _, in := range entries {
 		wk.told = append(wk.told, in.Metadata[tagKey])
 	}
-	if !r.quiet {
+	switch {
+	case r.memory != "":
+		wk.items = []item{{namespace: r.memory, name: oneOf(draw, objectNames), body: wk.tagOf(0)}}
+	case !r.quiet:
 		r.plan(draw, wk)
 	}
 	r.add(wk)

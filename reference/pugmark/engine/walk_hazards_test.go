@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"sync"
 
+	"github.com/pugcheck/pugcheck/reference/pugmark/layout"
 	"github.com/pugcheck/pugcheck/reference/pugmark/session"
 	"github.com/pugcheck/pugcheck/reference/pugmark/store"
 )
@@ -20,6 +21,8 @@ type lossyStore struct {
 	store.Store
 	mu   sync.Mutex
 	rand *rand.Rand // nil: everything works
+
+	before func(key string) // nil, or called before a conditional write
 }
 
 func (l *lossyStore) draw(n int) int {
@@ -32,6 +35,9 @@ func (l *lossyStore) draw(n int) int {
 }
 
 func (l *lossyStore) Put(ctx context.Context, key string, body io.ReadSeeker, o store.PutOptions) (string, error) {
+	if before := l.meddler(); before != nil && o.IfAbsent {
+		before(key)
+	}
 	switch l.draw(24) {
 	case 0:
 		return "", errNoAnswer
@@ -47,6 +53,12 @@ func (l *lossyStore) Put(ctx context.Context, key string, body io.ReadSeeker, o 
 		}
 	}
 	return l.Store.Put(ctx, key, body, o)
+}
+
+func (l *lossyStore) meddler() func(key string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.before
 }
 
 func (l *lossyStore) Open(ctx context.Context, key string) (io.ReadCloser, store.Attributes, error) {
@@ -79,7 +91,7 @@ func (w *walk) newProcess(name string) *process {
 }
 
 // endanger draws what goes wrong for the process in this step, and says so.
-func (p *process) endanger(r *rand.Rand) string {
+func (w *walk) endanger(p *process, r *rand.Rand, tag string) string {
 	switch n := r.IntN(100); {
 	case n < 15:
 		p.mortal.arm(1+r.IntN(30), r.IntN(2) == 0)
@@ -87,14 +99,39 @@ func (p *process) endanger(r *rand.Rand) string {
 	case n < 30:
 		p.lossy.rand = rand.New(rand.NewPCG(r.Uint64(), 0))
 		return ", requests get lost"
+	case n < 40:
+		p.lossy.before = w.others(tag)
+		return ", others come first"
 	}
 	return ""
+}
+
+// others gives what lets somebody else take the place of every third conditional write just before it is made.
+func (w *walk) others(tag string) func(key string) {
+	var mu sync.Mutex
+	var n int
+	return func(key string) {
+		mu.Lock()
+		n++
+		own := fmt.Sprint(tag, "o", n)
+		mu.Unlock()
+		draw := w.rand(own)
+		if draw.IntN(3) > 0 {
+			return
+		}
+		other := w.newProcess("other")
+		if id, _, err := layout.ParseSnapshotKey(key); err == nil {
+			w.push(other, draw, own, id.String())
+		} else if namespace, _, err := layout.ParseMemoryKey(key); err == nil {
+			w.run(other, &walkRun{walk: w, tag: own, memory: namespace}, oneOf(draw, w.bucket.order))
+		}
+	}
 }
 
 // survives ends the dangers, and tells whether the process still lives.
 func (p *process) survives() bool {
 	p.lossy.mu.Lock()
-	p.lossy.rand = nil
+	p.lossy.rand, p.lossy.before = nil, nil
 	p.lossy.mu.Unlock()
 	p.mortal.mu.Lock()
 	defer p.mortal.mu.Unlock()

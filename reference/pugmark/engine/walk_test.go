@@ -28,7 +28,7 @@ var (
 
 // TestWalk lets a few processes do all that can be done to a bucket in a random order: runs whose handlers append, fork,
 // write to other sessions and to memory, pause, sleep and fail, pushes, runs at the same time, requests that get lost, and
-// deaths at any request. After each step the bucket has to be what was asked for (S13, S14), and at the end, when every
+// deaths at any request. After every few steps the bucket has to be what was asked for (S13, S14), and at the end, when every
 // session has been run undisturbed, what was promised as well.
 //
 // A failure prints the seed. go test -run 'TestWalk/mem' -walk.seed N takes the same steps again, save that runs at the
@@ -128,6 +128,9 @@ func (w *walk) walk(steps int) {
 		tag := fmt.Sprint(i)
 		w.step(w.rand(tag), tag)
 		w.look()
+		if i%4 == 3 {
+			w.check()
+		}
 		if w.Failed() {
 			return
 		}
@@ -147,14 +150,14 @@ func (w *walk) step(r *rand.Rand, tag string) {
 	case act < 2 && len(w.bucket.order) < manySessions:
 		w.create(r)
 	case act < 18:
-		w.say(tag, "%s pushes into %s%s", p.name, id, p.endanger(r))
+		w.say(tag, "%s pushes into %s%s", p.name, id, w.endanger(p, r, tag))
 		w.push(p, r, tag, id)
 	case act < 28 && !w.lone:
-		w.say(tag, "runs of %s at the same time, of which %s%s", id, p.name, p.endanger(r))
+		w.say(tag, "runs of %s at the same time, of which %s%s", id, p.name, w.endanger(p, r, tag))
 		w.race(p, r, tag, id)
 	default:
-		w.say(tag, "%s runs %s%s", p.name, id, p.endanger(r))
-		w.run(p, &walkRun{walk: w, tag: tag, alone: true}, id)
+		w.say(tag, "%s runs %s%s", p.name, id, w.endanger(p, r, tag))
+		w.run(p, &walkRun{walk: w, tag: tag, alone: p.lossy.before == nil}, id)
 	}
 }
 
@@ -281,13 +284,17 @@ func (w *walk) say(tag, format string, args ...any) {
 
 func (w *walk) complain(format string, args ...any) { w.world.complain(format, args...) }
 
-// look reads what is new in the bucket, and checks all of it.
+// look reads what is new in the bucket.
 func (w *walk) look() {
 	for _, key := range w.world.take() {
 		if err := w.bucket.load(w.Context(), w.world, key); err != nil {
 			w.Fatal(err)
 		}
 	}
+}
+
+// check checks all of the bucket.
+func (w *walk) check() {
 	complaints := check(w.bucket, &w.ledger, false)
 	if len(complaints) == 0 {
 		complaints = w.bucket.shown(w.order[w.looked:])
@@ -317,6 +324,7 @@ func (w *walk) finish() {
 		}
 		before := len(w.bucket.objects)
 		w.look()
+		w.check()
 		if w.Failed() || len(w.bucket.objects) == before {
 			break
 		}
