@@ -19,7 +19,8 @@ import (
 
 func referenceRunCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "run [--rpc] --bucket B --session ID [--handler NAME=COMMAND]... [-- COMMAND ARG...]",
+		Use: "run [--watch [--interval D] [--parallel N]] [--rpc] [--json] --bucket B --session ID " +
+			"[--handler NAME=COMMAND]... [-- COMMAND ARG...]",
 		Short: "Make the invocation of a session that is due",
 		Long: `Make the invocation of a session that is due, if there is one, and commit what
 the handler produces. A session that sleeps is waited for; one that is paused is
@@ -29,10 +30,18 @@ The command behind -- is the default handler; --handler registers one for
 sessions whose manifest names it. A command that is an http:// URL is a handler
 that is reached there. With --rpc a command hosts an HTTP service, at the address
 in PUGMARK_RPC_ADDRESS, which is called once and ended then. Handlers on other
-machines need --serve-on; who can reach that address can read the bucket's bodies.`,
+machines need --serve-on; who can reach that address can read the bucket's bodies.
+
+With --watch the command goes on until it is interrupted, and serves all sessions
+of the bucket, or the one that --session names. It lists the bucket every
+--interval and runs a session when it is new, when provisional objects have
+arrived in it, and when its sleep is over; not for what its own handler appends. A
+session that fails is tried again, later and later.`,
 		DisableFlagsInUseLine: true,
 	}
-	location, id := bucketFlag(cmd), sessionFlag(cmd)
+	location, id := bucketFlag(cmd), new(sessionValue)
+	cmd.Flags().Var(id, "session", "session ID, 32 hex digits (required without --watch)")
+	watch := watchFlags(cmd)
 	named := cmd.Flags().StringArray("handler", nil, "register a handler, as NAME=COMMAND")
 	rpc := cmd.Flags().Bool("rpc", false, "commands host an HTTP service")
 	limit := cmd.Flags().Int64("uri-limit", 0, "longest body in bytes that is fetched for a uri, 0 for any")
@@ -46,6 +55,9 @@ machines need --serve-on; who can reach that address can read the bucket's bodie
 		if err != nil {
 			return usageError(err)
 		}
+		if err := watch.check(cmd); err != nil {
+			return usageError(err)
+		}
 		if err := serve.CheckHost(*host); err != nil {
 			return usageError(fmt.Errorf("--serve-on: %w", err))
 		}
@@ -53,7 +65,7 @@ machines need --serve-on; who can reach that address can read the bucket's bodie
 		spans := startTracing(cmd)
 		defer spans.Close()
 		return withWritableRepo(cmd, *location, func(ctx context.Context, repo *session.Repo) error {
-			result, err := engine.Run(ctx, engine.Config{
+			config := engine.Config{
 				Repo:     repo,
 				Handlers: handlers,
 				Servers: func(objects, memory http.Handler) (engine.Servers, error) {
@@ -65,9 +77,13 @@ machines need --serve-on; who can reach that address can read the bucket's bodie
 				Report:   func(message string) { fmt.Fprintln(cmd.ErrOrStderr(), "pugcheck:", message) },
 
 				TracerProvider: spans.TracerProvider(),
-			}, id.ID())
+			}
+			if watch.on {
+				return watch.serve(ctx, cmd, config, id.ID(), *asJSON)
+			}
+			result, err := engine.Run(ctx, config, id.ID())
 			if err == nil && *asJSON {
-				err = printJSON(cmd.OutOrStdout(), runResult{result.Session, result.Version, result.Invocations, result.State})
+				err = printJSON(cmd.OutOrStdout(), resultOf(result))
 			}
 			return err
 		}, spans.Store)
@@ -81,6 +97,10 @@ type runResult struct {
 	Version     uint32           `json:"version"`
 	Invocations int              `json:"invocations"`
 	State       engine.State     `json:"state"`
+}
+
+func resultOf(r engine.Result) runResult {
+	return runResult{r.Session, r.Version, r.Invocations, r.State}
 }
 
 // parseHandlers reads the --handler flags and the default handler's command, which
