@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"fmt"
+	"reflect"
 	goruntime "runtime"
 	"strings"
 	"time"
@@ -42,21 +43,21 @@ type story struct {
 	http, httpOnly       bool
 	limit, lasts         time.Duration
 	serial               bool
-	pc                   uintptr // of the registration
 	body                 func(x *Lab)
 }
 
-// where is the file:line of the registration.
+// where is the file:line at which the story is told.
 func (s story) where() string {
-	frame, _ := goruntime.CallersFrames([]uintptr{s.pc}).Next()
-	file := frame.File
+	pc := reflect.ValueOf(s.body).Pointer()
+	file, line := goruntime.FuncForPC(pc).FileLine(pc)
 	if i := strings.LastIndex(file, "/conformance/"); i >= 0 {
 		file = file[i+1:]
 	}
-	return fmt.Sprintf("%s:%d", file, frame.Line)
+	return fmt.Sprintf("%s:%d", file, line)
 }
 
-var stories []story
+// stories has room for all that there are, since it grows at every start.
+var stories = make([]story, 0, 600)
 
 // option adjusts a story.
 type option func(*story)
@@ -65,13 +66,11 @@ type option func(*story)
 // can give a verdict on, separated by spaces; invariants need no mention. It runs
 // at every start of pugcheck, probes included, so it only takes notes.
 func scenario(section, name, title, judges string, body func(x *Lab), options ...option) bool {
-	var pcs [1]uintptr
-	goruntime.Callers(2, pcs[:])
-	s := story{section: section, name: name, title: title, judges: judges, pc: pcs[0], body: body}
+	stories = append(stories, story{section: section, name: name, title: title, judges: judges, body: body})
+	s := &stories[len(stories)-1]
 	for _, o := range options {
-		o(&s)
+		o(s)
 	}
-	stories = append(stories, s)
 	return true
 }
 
