@@ -63,6 +63,7 @@
 //   - [transport]: how a handler is reached.
 //   - [serve]: where a handler gets bodies from.
 //   - [engine]: what is due, what is shown, what is committed.
+//   - [watch]: serving a bucket, session after session.
 //   - [overview]: how the sessions of a bucket stand, for people.
 //   - [tracing]: spans in the trace of the session.
 //
@@ -90,4 +91,5 @@ import (
 	_ "github.com/pugcheck/pugcheck/reference/pugmark/stream"
 	_ "github.com/pugcheck/pugcheck/reference/pugmark/tracing"
 	_ "github.com/pugcheck/pugcheck/reference/pugmark/transport"
+	_ "github.com/pugcheck/pugcheck/reference/pugmark/watch"
 )

@@ -87,9 +87,8 @@ func sessionOf(key string) (id layout.SessionID, version uint32, ok bool) {
 }
 
 // Names gives the names of all sessions that have one: those whose refs point at them, whatever their manifests say
-// (S9.1-2, F-13). What is no name, or points at no
-// session's place, is passed over. Each ref costs a request; several are made at
-// once.
+// (S9.1-2, F-13). What is no name, or points at no session's place, is passed over. Each ref costs a request; several
+// are made at once.
 func (r *Repo) Names(ctx context.Context) (map[layout.SessionID][]string, error) {
 	var mu sync.Mutex
 	names := map[layout.SessionID][]string{}
