@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -102,7 +103,14 @@ func TestTutorial(t *testing.T) {
 	shell := exec.CommandContext(ctx, "bash", "-c", script)
 	shell.Dir = t.TempDir()
 	shell.Env = append(os.Environ(), "no_proxy=127.0.0.1", "GORACE=atexit_sleep_ms=0")
+	// Where it ends early, what it has left in the background ends with it.
+	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	endGroup := func() error { return syscall.Kill(-shell.Process.Pid, syscall.SIGKILL) }
+	shell.Cancel, shell.WaitDelay = endGroup, 10*time.Second
 	said, err := shell.CombinedOutput()
+	if shell.Process != nil {
+		_ = endGroup()
+	}
 	if err != nil || len(said) > 0 {
 		t.Errorf("the tutorial's commands: %v\n%s", err, said)
 	}
