@@ -169,7 +169,7 @@ var _ = scenario("S9", "deep-names", "session names with a slash: no key below r
 
 func (x *Lab) noDeepRef(what string, exit Exit) {
 	deep := slices.DeleteFunc(x.New("refs/"), func(key string) bool { return strings.Count(key, "/") <= 2 })
-	x.Clause("S9-4").Calldepth(1).Resting("R-28").Expect(deep).To(BeEmpty(), "no ref with a slash in its name is made, and best the command fails (%s: %s)", what, exit.Exit)
+	x.Clause("S9-4").Calldepth(1).Resting("R-28").Expect(deep).To(BeEmpty(), "no ref is made with another slash in its name; refusing the name is best (%s: %s)", what, exit.Exit)
 }
 
 var _ = scenario("S9", "kind-prefix", "a session whose ref is refs/sessions/<name>: it runs and commits",

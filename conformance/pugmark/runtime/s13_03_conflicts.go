@@ -135,7 +135,7 @@ var _ = scenario("S13.3", "two-runs", "two runs of one session whose commits are
 		x.Clause("S13.3-2").Holds(applied == 1, "one write at version 4 takes effect", "%d did", applied)
 	}, overBoth)
 
-var _ = scenario("S13.3", "merged-whole", "entries, a fork, a message and a pause whose commit meets two foreign snapshots: all of it is there, in order, and the others' once",
+var _ = scenario("S13.3", "merged-whole", "entries, a fork and a message, and an entry with a pause, whose commits meet foreign snapshots: all of it is there, in order, and the others' once",
 	"S13.3-5 S13.3-6",
 	func(x *Lab) {
 		s, target := x.plainLog(), x.plainLog()
@@ -169,6 +169,15 @@ var _ = scenario("S13.3", "merged-whole", "entries, a fork, a message and a paus
 				check.Holds(d.Digest == wire.Digest(outs[i].Data) && mapsEqual(d.Metadata, outs[i].Metadata) && d.IsFork() == outs[i].Fork && (d.TargetSession != "") == (outs[i].Fork || outs[i].Session != ""),
 					"each of them is what its Output said", "%s", d.Raw)
 			}
+		}
+
+		paused := x.plainLog()
+		l, last := x.obstacle(paused, wire.Provisional)
+		run = x.Run(paused.ID)
+		run.Next().Finish(x.output("entry"), pause("enough"))
+		run.Wait()
+		if l.Met() > 0 && len(x.newVersions(paused.ID)) > 0 && slices.Max(x.Versions(paused.ID)) > last {
+			check.Holds(x.stops(paused.ID) > 0, "the merged checkpoint of a handler that paused holds its control message", "control messages that say stopped: %d; versions: %v", x.stops(paused.ID), x.Versions(paused.ID))
 		}
 
 		run = x.Run(s.ID)
