@@ -18,6 +18,7 @@ package defects
 import (
 	"slices"
 
+	"github.com/pugcheck/pugcheck/conformance/pugmark"
 	"github.com/pugcheck/pugcheck/harness/report"
 )
 
@@ -38,9 +39,15 @@ type Defect struct {
 	Beside map[string]string
 }
 
-// All lists the defects by the order of the text's sections.
+// All lists the defects by the order of the text, whatever file they stand in.
 func All() []Defect {
-	all := slices.Concat(reading, overHTTP, wireFormat, inputFields, streamOrder, outputs, lifeOfASession, objects, sessions, snapshots, numbers, transactions)
+	all := slices.Concat(reading, overHTTP, wireFormat, inputFields, streamOrder, outputs, lifeOfASession, objects, sessions, snapshots, numbers, transactions,
+		controls, forks, messages, writers)
+	place := map[string]int{}
+	for i, id := range pugmark.Catalogue().ClauseIDs() {
+		place[id] = i
+	}
+	slices.SortStableFunc(all, func(a, b Defect) int { return place[a.Clause] - place[b.Clause] })
 	for i := range all {
 		if all[i].Verdict == "" {
 			all[i].Verdict = report.Fail

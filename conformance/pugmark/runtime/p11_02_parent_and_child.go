@@ -18,7 +18,7 @@ var _ = scenario("P11.2", "first-invocation", "a child that the runtime made, an
 			parent := x.Session(wire.SessionSpec{})
 			parent.Commit(wire.Checkpoint, x.text("a"), x.text("b"))
 			record, id := x.pendingFork("task")
-			parent.Commit(wire.Checkpoint, x.text("c"), record)
+			parent.Commit(wire.Checkpoint, record, x.text("c"))
 			if made {
 				what = "a child that the runtime made"
 				x.rest(parent.ID)
