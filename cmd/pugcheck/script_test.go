@@ -11,6 +11,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"pugcheck": func() { os.Exit(run(os.Args[1:])) },
+		"service":  func() { exitOn(hostService()) },
 		// Processes of the benchmarks.
 		"getloop":   func() { exitOn(getLoop(os.Args[1], os.Args[2], os.Args[3])) },
 		"replay":    func() { exitOn(replaySession(os.Args[1])) },
