@@ -3,8 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"regexp"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -76,6 +79,27 @@ func TestLookingAtAPublicBucket(t *testing.T) {
 		root.SetArgs(append([]string{"reference", look.args[0], "--bucket", endpoint + "/" + name + "/deep/root/"}, look.args[1:]...))
 		if err := root.Execute(); err != nil || !regexp.MustCompile("^"+look.want+"$").Match(out.Bytes()) {
 			t.Errorf("%s: %v, %q, want %s", look.args[0], err, out.String(), look.want)
+		}
+	}
+}
+
+// TestMissingBuckets is about servers that are there and buckets that are not.
+func TestMissingBuckets(t *testing.T) {
+	endpoint, _ := fakeBuckets(t)(t)
+	const id = "00073ea700abcdef0123456789abcdef"
+	for _, location := range []string{"s3://absent/root?endpoint=" + endpoint, endpoint + "/absent/root"} {
+		for _, args := range [][]string{
+			{"sessions"}, {"tree"}, {"log", "--session", id}, {"lookup", "--session", id, "--name", "x"},
+			{"run", "--session", id, "--", "true"}, {"run", "--watch", "--", "true"}, {"create"},
+		} {
+			root := rootCommand()
+			root.SetOut(io.Discard)
+			root.SetArgs(append([]string{"reference", args[0], "--bucket", location}, args[1:]...))
+			err := root.Execute()
+			readOnly := errors.Is(err, store.ErrReadOnly) && !strings.HasPrefix(location, "s3:")
+			if exitStatus(err) != exitUsage || !errors.Is(err, store.ErrNoBucket) && !readOnly {
+				t.Errorf("%s on %s: exit status %d, %v", args, location, exitStatus(err), err)
+			}
 		}
 	}
 }
