@@ -11,34 +11,35 @@ import (
 )
 
 // attend looks at a session, makes the invocation that is due, if one is, and completes what that has recorded. It is
-// called for one session once at a time, and has t to itself as far as that says so.
-func (w *watcher) attend(ctx context.Context, id layout.SessionID, t *tracked) (a attended) {
+// called for one session once at a time, and has h to itself.
+func (w *watcher) attend(ctx context.Context, id layout.SessionID, h *history) (a attended) {
 	a.id = id
-	t.known = true
-	status, err := w.inspect(ctx, id, t)
-	if err == nil && t.wants(status, w.clock.Now()) {
+	h.known = true
+	status, err := w.inspect(ctx, id, h)
+	if errors.Is(err, session.ErrSessionNotFound) {
+		return a // gone since it was listed; the next look will tell
+	}
+	if err == nil && h.wants(status, w.clock.Now()) {
 		if _, err := w.Engine.Handlers.For(status.Manifest); err != nil {
 			// Somebody else's session, perhaps. Waiting makes no difference to it.
-			t.ran, t.hasRun, t.unseen = status.Version, true, false
+			h.ran, h.hasRun, h.unseen = status.Version, true, false
 			return attended{id: id, err: err, final: true}
 		}
-		a.result, err = w.run(ctx, id, t, status)
+		a.result, err = w.run(ctx, id, h, status)
 		if err == nil {
-			status, err = w.inspect(ctx, id, t)
+			status, err = w.inspect(ctx, id, h)
 		}
 	}
-	if err == nil && status.Unsettled && t.settled != status.Version {
+	if err == nil && status.Unsettled && h.settled != status.Version {
 		// Forks of the parent's last run: nobody would make the children before its next one.
 		if err = engine.Settle(ctx, w.Engine, id); err == nil {
-			t.settled = status.Version
+			h.settled = status.Version
 		}
 	}
 	switch now := w.clock.Now(); {
-	case errors.Is(err, session.ErrSessionNotFound):
-		return attended{id: id} // gone since it was listed; the next look will tell
 	case err != nil:
 		a.err = err
-	case t.wants(status, now):
+	case h.wants(status, now):
 		a.again = true
 	case now.Before(status.StartAt):
 		a.at = status.StartAt
@@ -46,31 +47,31 @@ func (w *watcher) attend(ctx context.Context, id layout.SessionID, t *tracked) (
 	return a
 }
 
-func (w *watcher) inspect(ctx context.Context, id layout.SessionID, t *tracked) (engine.Status, error) {
+func (w *watcher) inspect(ctx context.Context, id layout.SessionID, h *history) (engine.Status, error) {
 	status, err := engine.Inspect(ctx, w.Engine.Repo, w.clock.Now(), id)
 	if err == nil {
-		t.version = status.Version
+		h.version = status.Version
 	}
 	return status, err
 }
 
 // wants tells whether an invocation is due that this process has not made yet.
-func (t *tracked) wants(status engine.Status, now time.Time) bool {
+func (h *history) wants(status engine.Status, now time.Time) bool {
 	switch {
-	case t.unseen:
+	case h.unseen:
 		return true
 	case !status.Due():
 		return false
-	case !t.hasRun || status.Version != t.ran:
+	case !h.hasRun || status.Version != h.ran:
 		return true
 	}
 	// The handler has run on this version and had nothing to commit, or has committed it itself: then only a sleep
 	// that has ended since is a reason.
-	return !status.StartAt.IsZero() && !now.Before(status.StartAt) && !status.StartAt.Equal(t.slept)
+	return !status.StartAt.IsZero() && !now.Before(status.StartAt) && !status.StartAt.Equal(h.slept)
 }
 
 // run runs the session. The result is nil where no handler was invoked.
-func (w *watcher) run(ctx context.Context, id layout.SessionID, t *tracked, status engine.Status) (*engine.Result, error) {
+func (w *watcher) run(ctx context.Context, id layout.SessionID, h *history, status engine.Status) (*engine.Result, error) {
 	select {
 	case w.room <- struct{}{}:
 		defer func() { <-w.room }()
@@ -78,14 +79,14 @@ func (w *watcher) run(ctx context.Context, id layout.SessionID, t *tracked, stat
 		return nil, context.Cause(ctx)
 	}
 	if !w.clock.Now().Before(status.StartAt) {
-		t.slept = status.StartAt
+		h.slept = status.StartAt
 	}
 	result, err := engine.Run(ctx, w.Engine, id)
 	if errors.Is(err, errAsleep) {
 		err = nil // somebody else has put it to sleep since it was looked at
 	}
 	if err == nil || result.Invocations > 0 {
-		t.ran, t.hasRun, t.unseen = result.Version, true, result.Unseen
+		h.ran, h.hasRun, h.unseen = result.Version, true, result.Unseen
 	}
 	if result.Invocations == 0 && result.State != engine.Lost {
 		return nil, err

@@ -100,22 +100,25 @@ type watcher struct {
 	round   int // number of the look
 }
 
-// tracked is what is known of a session. What is marked so belongs to the goroutine that attends the session while busy
-// is set.
+// tracked is a session that a look has shown.
 type tracked struct {
-	round  int       // the latest look that has shown it
-	busy   bool      // it is attended, or waits in the queue for that
-	at     time.Time // when it is to be attended although nothing has arrived; zero: never
-	failed backoff.BackOff
-	held   bool // after a failure: not before at, whatever arrives
+	round   int       // the latest look that has shown it
+	busy    bool      // it is attended, or waits in the queue for that
+	at      time.Time // when it is to be attended although nothing has arrived; zero: never
+	held    bool      // after a failure: not before at, whatever arrives
+	failed  backoff.BackOff
+	history history // belongs to whoever attends the session while it is busy
+}
 
-	known   bool      // attended's: whether it was ever attended
-	version uint32    // attended's: the latest that was dealt with
-	ran     uint32    // attended's: the version that this process's latest run of it has left, 0 before there is one
-	hasRun  bool      // attended's: whether there is one
-	slept   time.Time // attended's: the end of the sleep that the latest run was made for
-	unseen  bool      // attended's: there is something that the latest run has not seen
-	settled uint32    // attended's: the version whose undone records were seen to
+// history is what this process has done about a session.
+type history struct {
+	known   bool      // whether it was ever attended
+	version uint32    // the latest version that was dealt with
+	hasRun  bool      // whether there is a latest run
+	ran     uint32    // the version that the latest run has left
+	slept   time.Time // the end of the sleep that a run was made for
+	unseen  bool      // whether there is something that the latest run has not seen
+	settled uint32    // the version whose undone records were seen to
 }
 
 // attended is what became of attending a session.
@@ -198,7 +201,7 @@ func (w *watcher) shown(listed session.Listed) {
 		w.tracked[listed.Session] = t
 	}
 	t.round = w.round
-	if !t.busy && !t.held && (!t.known || listed.Version > t.version) {
+	if !t.busy && !t.held && (!t.history.known || listed.Version > t.history.version) {
 		w.enqueue(listed.Session, t)
 	}
 }
@@ -232,7 +235,7 @@ func (w *watcher) start(ctx context.Context) {
 		w.queue = w.queue[1:]
 		w.running++
 		t := w.tracked[id]
-		go func() { w.done <- w.attend(ctx, id, t) }()
+		go func() { w.done <- w.attend(ctx, id, &t.history) }()
 	}
 }
 

@@ -207,6 +207,22 @@ func TestFailuresAreTriedAgainLater(t *testing.T) {
 	r.failures()
 }
 
+// R-30: the commit stands, and what could not be delivered is told.
+func TestMessagesToNobody(t *testing.T) {
+	r := newRig(t)
+	a := r.create("a", session.Manifest{})
+	r.emits(fmt.Sprintf(`{"session":%q,"data":"QQ=="}`, idOf("b")))
+	r.serve()
+	r.took("a start")
+	r.failures("a 10s: session " + a.String() + ", version 1 is committed, but: ")
+	if got := fmt.Sprint(r.ran); got != "[a 1 idle]" {
+		t.Error(got)
+	}
+	r.after(time.Minute)
+	r.took()
+	r.failures()
+}
+
 func TestSessionsWithoutAHandler(t *testing.T) {
 	r := newRig(t)
 	a := r.create("a", session.Manifest{Handler: "python"})
