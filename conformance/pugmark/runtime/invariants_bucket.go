@@ -187,7 +187,9 @@ var _ = everyBucket("S1-8", func(x *Lab) {
 	rules.faults(x.Clause("S1-8"), "a snapshot file that exists is neither overwritten nor deleted", "requests")
 })
 
-// rewrites are the subject's writes that replaced a snapshot which it had read.
+// rewrites are the subject's writes that replaced a snapshot which it had read. A
+// write on condition that nothing is there replaces nothing: where it took effect,
+// the scenario had taken the snapshot away.
 func (x *Lab) rewrites() []fakes3.Request {
 	read, own := map[string]bool{}, map[string]string{}
 	var out []fakes3.Request
@@ -200,7 +202,7 @@ func (x *Lab) rewrites() []fakes3.Request {
 		case (r.Op == fakes3.OpGet || r.Op == fakes3.OpHead) && r.Status == 200:
 			read[key] = true
 		case creates(r.Op) && r.Took == fakes3.Applied:
-			if read[key] && own[key] != r.BodySHA256 {
+			if r.IfNoneMatch != "*" && read[key] && own[key] != r.BodySHA256 {
 				out = append(out, r)
 			}
 			own[key] = r.BodySHA256

@@ -147,8 +147,8 @@ var _ = scenario("P1", "notified-twice", "two processes are started on one sessi
 	"P1-12",
 	func(x *Lab) {
 		s := x.plainLog()
-		gate := x.S3.Gate(At(s.ID.SnapshotKey(4), fakes3.OpPut), 2)
-		x.Cleanup(gate.Open)
+		commits := x.race(s.ID.SnapshotKey(4), 2)
+		x.Cleanup(commits.gate.Open)
 		runs := []*Run{x.Run(s.ID), x.Run(s.ID)}
 		var outs []wire.OutputRecord
 		for range runs {
@@ -160,17 +160,8 @@ var _ = scenario("P1", "notified-twice", "two processes are started on one sessi
 			inv.Received()
 			inv.Finish(outs[len(outs)-1])
 		}
-		ctx, cancel := context.WithTimeout(x.Ctx, x.Config.Timeout)
-		defer cancel()
-		held := 0
-		x.Waiting(func() {
-			for ; held < len(outs); held++ {
-				if _, err := gate.Wait(ctx); err != nil {
-					return
-				}
-			}
-		})
-		gate.Open()
+		commits.n = len(outs)
+		held := commits.start(runs...)
 		for _, run := range runs {
 			run.Wait("P1-12")
 		}

@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/pugcheck/pugcheck/conformance/pugmark/wire"
-	"github.com/pugcheck/pugcheck/harness/fakes3"
 	"github.com/pugcheck/pugcheck/harness/probe"
 )
 
@@ -108,26 +106,15 @@ var _ = scenario("P8.4", "writers-in-sequence", "five processes on five sessions
 		// before everybody has read.
 		const writers = 5
 		namespace := x.Word("ns")
-		gate := x.S3.Gate(At("memories/"+namespace+"/", fakes3.OpPut), writers)
-		x.Cleanup(gate.Open)
+		writes := x.race("memories/"+namespace+"/", writers)
+		x.Cleanup(writes.gate.Open)
 		var runs []*Run
 		for i := range writers {
 			run := x.Run(x.shortLog().ID)
 			runs = append(runs, run)
 			run.Next().Finish(x.remember(fmt.Sprintf("%s/own-%d", namespace, i)), x.remember(namespace+"/common"))
 		}
-		ctx, cancel := context.WithTimeout(x.Ctx, x.Config.Timeout)
-		defer cancel()
-		held := 0
-		x.Waiting(func() {
-			for ; held < writers; held++ {
-				if _, err := gate.Wait(ctx); err != nil {
-					return
-				}
-			}
-		})
-		gate.Open()
-		if held < writers {
+		if held := writes.start(runs...); held < writers {
 			x.Stop("only %d of %d writers came to write to the namespace", held, writers)
 		}
 		ended := []string{}

@@ -189,7 +189,7 @@ var _ = scenario("S11.2", "crashes", "the runtime is killed at each write of two
 					why := x.undisturbed(s, version, child, body)
 					x.Clause(clause).Resting("R-22").Holds(why == "", "after a crash at any point the next run leaves each child with its manifest and the fork's body as its only snapshot, as a run does that nothing disturbs", "killed %s; then: %s", where, orNothingAtAll(why))
 				}
-				x.Clause(clause).Holds(slices.Equal(got, ordinary), fmt.Sprintf("the next run invokes the handler with the ordinary entries %v", ordinary), "killed %s; then: %v", where, got)
+				x.Clause(clause).Holds(len(without(ordinary, got)) == 0 && len(got) == len(ordinary), fmt.Sprintf("the next run invokes the handler with the ordinary entries %v", ordinary), "killed %s; then: %v", where, got)
 			}
 		}
 		control := x.Session(wire.SessionSpec{})
@@ -219,7 +219,7 @@ var _ = scenario("S11.2", "crashes", "the runtime is killed at each write of two
 		}
 		s, one, two := x.shortLog(), x.NewID(), x.NewID()
 		outs := []wire.OutputRecord{x.output("mine"), x.forkOutput("one", one), x.forkOutput("two", two)}
-		if x.crash(s.ID, At(s.ID.SnapshotKey(2), fakes3.OpPut), true, outs...) {
+		if x.crash(s.ID, At(s.ID.SnapshotKey(2), fakes3.OpPut), true, outs...) && len(x.forkTargets(s.ID)) == 2 {
 			judge(s, 2, map[wire.SessionID][]byte{one: outs[1].Data, two: outs[2].Data}, fields("seed mine"), "when the parent's snapshot had been stored")
 		}
 	})
@@ -276,7 +276,9 @@ var _ = scenario("S11.2", "winner-dies", "two runs race for the child's manifest
 		s.Commit(wire.Checkpoint, x.text("a"), record)
 		gate := x.S3.Gate(At(child.ManifestKey(), fakes3.OpPut), 2)
 		winner := x.Run(s.ID)
+		winner.release() // one that makes no child comes to its end
 		won, ok := x.held(gate, winner)
+		x.Hub.Auto(nil)
 		if !ok {
 			x.Stop("the runtime wrote no manifest of the child (P11.1-4)")
 		}
