@@ -26,7 +26,8 @@ type Fault struct {
 var faults = sync.OnceValue(func() map[string]Fault {
 	all := map[string]Fault{"none": {}}
 	for _, table := range []map[string]Fault{inputFaults, outputFaults, replayFaults, blobFaults, snapshotFaults, lookupFaults, identityFaults, numberFaults, descriptorFaults, commitFaults, pauseFaults,
-		controlFaults, forkFaults, childFaults, ancestorFaults, deliveryFaults, messageFaults, writerFaults} {
+		controlFaults, forkFaults, childFaults, ancestorFaults, deliveryFaults, messageFaults, writerFaults,
+		serverFaults, memoryFaults, contextFaults, overviewFaults} {
 		for name, f := range table {
 			if _, taken := all[name]; taken {
 				panic(fmt.Sprintf("two faults are called %q", name))

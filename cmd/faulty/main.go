@@ -87,6 +87,7 @@ func runSession(f Fault, args []string) error {
 	where := flags.String("bucket", "", "")
 	text := flags.String("session", "", "")
 	named := flags.StringArray("handler", nil, "")
+	rpc := flags.Bool("rpc", false, "")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -100,6 +101,9 @@ func runSession(f Fault, args []string) error {
 	running = id.String()
 	handlers := engine.Handlers{Named: map[string]transport.Handler{}}
 	wrap := func(h transport.Handler) transport.Handler {
+		if *rpc {
+			h = transport.Hosted(h)
+		}
 		if f.Handler != nil {
 			return f.Handler(h)
 		}

@@ -42,7 +42,8 @@ type Defect struct {
 // All lists the defects by the order of the text, whatever file they stand in.
 func All() []Defect {
 	all := slices.Concat(reading, overHTTP, wireFormat, inputFields, streamOrder, outputs, lifeOfASession, objects, sessions, snapshots, numbers, transactions,
-		controls, forks, messages, writers)
+		controls, forks, messages, writers,
+		invocations, events, bodies, memories, surroundings, stability, memoryFiles)
 	place := map[string]int{}
 	for i, id := range pugmark.Catalogue().ClauseIDs() {
 		place[id] = i

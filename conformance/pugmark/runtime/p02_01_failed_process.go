@@ -61,13 +61,18 @@ var _ = scenario("P2.1", "nothing-of-a-failed-run", "a handler emits an entry, a
 			before := view(inv, inv.Stream())
 			inv.Emit(x.unpadded("entry"), fork, pause("enough"), message, x.remember(namespace+"/x"))
 			f.end(inv)
-			again := run.Again()
-			versions, seen := x.newVersions(s.ID), view(again, again.Stream())
-			again.Finish()
-			x.settle()
+			// What it left is looked at when the runtime has turned to something else.
+			again, _ := run.await()
 			check := x.Clause("P2.1-8").Resting("R-29")
-			check.Expect(versions).To(BeEmpty(), "after %s the session's latest snapshot is still version 3", f.how)
-			check.Expect(seen).To(Equal(before), "the invocation after %s gets the entries, tags and version that the failed one got", f.how)
+			unmoved := check.Expect(x.newVersions(s.ID)).To(BeEmpty(), "after %s the session's latest snapshot is still version 3", f.how)
+			if again == nil && unmoved {
+				again = x.Run(s.ID).Next()
+			}
+			if again != nil {
+				check.Expect(view(again, again.Stream())).To(Equal(before), "the invocation after %s gets the entries, tags and version that the failed one got", f.how)
+				again.Finish()
+			}
+			x.settle()
 			strays := append(x.New("memories/"+namespace), x.childKeys(child)...)
 			for _, v := range x.newVersions(other.ID) {
 				strays = append(strays, other.ID.SnapshotKey(v))
