@@ -35,11 +35,14 @@ type Status struct {
 	StartAt time.Time // when a sleep ends or has ended; zero where the session was not put to sleep
 	Reason  string    // why it was stopped
 
-	// Forks are the fork records since the latest checkpoint: children that the next run makes, unless they exist
-	// . Unsettled is also set by records for other sessions, which may wait for delivery (F-9).
-	Forks     []PendingFork
-	Unsettled bool
+	// Forks are the fork records from the latest checkpoint on: children that the next run makes, unless they exist
+	// . Messages are the sessions that records from there on are meant for, and may still wait for delivery to (F-9).
+	Forks    []PendingFork
+	Messages []layout.SessionID
 }
+
+// Unsettled tells whether [Settle] may have something to do.
+func (s Status) Unsettled() bool { return len(s.Forks) > 0 || len(s.Messages) > 0 }
 
 // PendingFork is a fork record that has not been overtaken by a checkpoint.
 type PendingFork struct {
@@ -88,10 +91,13 @@ func InspectAt(ctx context.Context, repo *session.Repo, now time.Time, manifest 
 		arrived.queued = arrived.queued || s.Type == session.Queueing
 	}
 	for _, s := range slices.Backward(st.pending) {
-		status.Unsettled = true
 		for _, d := range s.Descriptors {
-			if d.Fork && d.TargetSession != manifest.Session {
+			switch {
+			case d.TargetSession == manifest.Session: // has no effect
+			case d.Fork:
 				status.Forks = append(status.Forks, PendingFork{d.TargetSession, session.Pointer{Session: s.Session, Version: s.Version}})
+			default:
+				status.Messages = append(status.Messages, d.TargetSession)
 			}
 		}
 	}

@@ -121,7 +121,7 @@ func TestSettle(t *testing.T) {
 
 	s := r.inspect()
 	want := []PendingFork{{child, session.Pointer{Session: r.id, Version: 2}}}
-	if diff := cmp.Diff(want, s.Forks); diff != "" || !s.Unsettled {
+	if diff := cmp.Diff(want, s.Forks); diff != "" || !s.Unsettled() || len(s.Messages) != 1 || s.Messages[0] != target {
 		t.Errorf("%+v\n%s", s, diff)
 	}
 	for range 2 {
@@ -137,7 +137,7 @@ func TestSettle(t *testing.T) {
 	r.wantCalls(0)
 
 	r.commit(r.id, session.Checkpoint, "later")
-	if s := r.inspect(); s.Unsettled || len(s.Forks) > 0 {
+	if s := r.inspect(); s.Unsettled() || len(s.Forks) > 0 {
 		t.Errorf("got %+v", s)
 	}
 }

@@ -16,8 +16,8 @@ func (w *watcher) attend(ctx context.Context, id layout.SessionID, h *history) (
 	a.id = id
 	h.known = true
 	status, err := w.inspect(ctx, id, h)
-	if errors.Is(err, session.ErrSessionNotFound) {
-		return a // gone since it was listed; the next look will tell
+	if errors.Is(err, session.ErrSessionNotFound) || errors.Is(err, layout.ErrUnplaceable) {
+		return a // gone since it was listed, or never there: the next look will tell
 	}
 	if err == nil && h.wants(status, w.clock.Now()) {
 		if _, err := w.Engine.Handlers.For(status.Manifest); err != nil {
@@ -30,10 +30,14 @@ func (w *watcher) attend(ctx context.Context, id layout.SessionID, h *history) (
 			status, err = w.inspect(ctx, id, h)
 		}
 	}
-	if err == nil && status.Unsettled && h.settled != status.Version {
+	if err == nil && status.Unsettled() && h.settled != status.Version {
 		// Forks of the parent's last run: nobody would make the children before its next one.
 		if err = engine.Settle(ctx, w.Engine, id); err == nil {
 			h.settled = status.Version
+			a.touched = status.Messages
+			for _, fork := range status.Forks {
+				a.touched = append(a.touched, fork.Child)
+			}
 		}
 	}
 	switch now := w.clock.Now(); {

@@ -123,12 +123,13 @@ type history struct {
 
 // attended is what became of attending a session.
 type attended struct {
-	id     layout.SessionID
-	result *engine.Result // nil: no handler was invoked
-	err    error
-	final  bool      // err stays until something arrives
-	at     time.Time // see tracked
-	again  bool      // there is more to do at once
+	id      layout.SessionID
+	result  *engine.Result // nil: no handler was invoked
+	err     error
+	final   bool               // err stays until something arrives
+	at      time.Time          // see tracked
+	again   bool               // there is more to do at once
+	touched []layout.SessionID // other sessions that have got something by it
 }
 
 func newWatcher(config Config) *watcher {
@@ -285,12 +286,29 @@ func (w *watcher) finish(ctx context.Context, a attended) {
 		}
 		w.Failed(a.id, a.err, again)
 	}
-	if a.again {
-		w.enqueue(a.id, t) // behind the others
-		return
-	}
 	if t.at = a.at; !t.at.IsZero() {
 		w.timed[a.id] = t
+	}
+	for _, id := range a.touched {
+		w.touch(id)
+	}
+	if a.again {
+		w.enqueue(a.id, t) // behind the others
+	}
+}
+
+// touch queues a session before the next look shows it. Where it does not exist, that look forgets it again.
+func (w *watcher) touch(id layout.SessionID) {
+	if !w.Session.IsZero() && id != w.Session {
+		return
+	}
+	t := w.tracked[id]
+	if t == nil {
+		t = &tracked{round: w.round}
+		w.tracked[id] = t
+	}
+	if !t.busy && !t.held {
+		w.enqueue(id, t)
 	}
 }
 

@@ -137,11 +137,27 @@ func TestForksAreCarriedOn(t *testing.T) {
 		return pause(""), nil
 	}
 	r.serve()
-	r.took("a start")
+	r.took("a start", "b fork", "c fork") // at once, without another look
 	r.after(tick)
-	r.took("b fork")
+	r.took()
+}
+
+func TestMessagesAreReadAtOnce(t *testing.T) {
+	r := newRig(t)
+	a := r.create("a", session.Manifest{})
+	b := r.create("b", session.Manifest{})
+	r.emits(pause(""))
+	r.serve()
+	r.took("a start", "b start")
+	r.act = func(_ context.Context, c *call) (string, error) {
+		if c.letter == "a" {
+			return fmt.Sprintf(`{"session":%q,"data":"QQ=="}`, b), nil
+		}
+		return pause(""), nil
+	}
+	r.push(a, session.Provisional)
 	r.after(tick)
-	r.took("c fork")
+	r.took("a wake", "b wake")
 	r.after(tick)
 	r.took()
 }
@@ -156,8 +172,6 @@ func TestForksOfAnotherProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.serve()
-	r.took()
-	r.after(tick)
 	r.took("b fork")
 }
 
