@@ -27,6 +27,7 @@ var faults = sync.OnceValue(func() map[string]Fault {
 	all := map[string]Fault{"none": {}}
 	for _, table := range []map[string]Fault{inputFaults, outputFaults, replayFaults, blobFaults, snapshotFaults, lookupFaults, identityFaults, numberFaults, descriptorFaults, commitFaults, pauseFaults,
 		controlFaults, forkFaults, childFaults, ancestorFaults, deliveryFaults, messageFaults, writerFaults,
+		roomFaults, manifestFaults, nameFaults, tombstoneFaults, conflictFaults, layoutFaults,
 		serverFaults, memoryFaults, contextFaults, overviewFaults} {
 		for name, f := range table {
 			if _, taken := all[name]; taken {

@@ -5,7 +5,8 @@ import "github.com/pugcheck/pugcheck/harness/report"
 // Where a runtime puts things, and how it stores bodies.
 
 var objects = []Defect{
-	{Name: "lock-object", Clause: "S1-2", Fault: "writes a lock object beside the layout", Message: "/locks/"},
+	{Name: "lock-object", Clause: "S1-2", Fault: "writes a lock object beside the layout", Message: "/locks/", Beside: map[string]string{
+		"S18-1": "the same demand, said of versions"}},
 	{Name: "blob-key-without-colon", Clause: "S3-1", Fault: "writes a dash for the colon in blob keys", Message: "objects/sha256-"},
 	{Name: "blob-key-in-upper-case", Clause: "S3-2", Fault: "writes digests in upper case into blob keys", Message: "64 lowercase hex digits"},
 	{Name: "blob-with-another-body", Clause: "S3-3", Fault: "appends a line feed to the bodies that it stores", Message: "bytes whose SHA-256 is"},

@@ -12,13 +12,15 @@ const (
 var snapshots = []Defect{
 	{Name: "snapshot-as-lines", Clause: "S6-1", Fault: "writes a snapshot as JSON lines", Message: "want an array, found an object"},
 	{Name: "single-descriptor-bare", Clause: "S6-1", Fault: "writes a single descriptor without an array around it", Message: "want an array, found an object"},
-	{Name: "snapshot-name-in-lower-case", Clause: "S6.1-3", Fault: "names snapshots in lower-case hex", Message: "eight uppercase hex digits"},
+	{Name: "snapshot-name-in-lower-case", Clause: "S6.1-3", Fault: "names snapshots in lower-case hex", Message: "eight uppercase hex digits", Beside: map[string]string{
+		"S18-7": "the same demand, said of versions"}},
 	{Name: "version-off-by-one", Clause: "S6.1-4", Fault: "counts the complement from the version instead of the version less 1", Message: "FFFFFFF", Beside: map[string]string{
 		"S6.2-10": "the version in the metadata is then not that of the name"}},
 	{Name: "last-two-digits-only", Clause: "S6.1-5", Fault: "reads only the last two digits of a snapshot's name", Message: "the snapshot of version 257 … the newest: entry-1", Beside: map[string]string{
 		"P2.2-11": belowTheLatest, "P4.2-7": belowTheLatest, "P13-4": belowTheLatest, "S6.1-4": belowTheLatest, "S6.1-6": belowTheLatest, "S6.3-2": belowTheLatest}},
 	{Name: "lists-all-pages", Clause: "S6.1-6", Fault: "lists all snapshots to find the latest", Message: "4 for 3,500", Beside: map[string]string{"S6.3-1": "a listing of all is none with max-keys=1"}},
-	{Name: "snapshot-never-cached", Clause: "S6.2-1", Verdict: report.Warn, Fault: "writes snapshots with Cache-Control no-cache", Message: `Cache-Control "no-cache"`},
+	{Name: "snapshot-never-cached", Clause: "S6.2-1", Verdict: report.Warn, Fault: "writes snapshots with Cache-Control no-cache", Message: `Cache-Control "no-cache"`, Beside: map[string]string{
+		"S16-2": "the same demand of all classes"}},
 	{Name: "snapshot-type-octet-stream", Clause: "S6.2-2", Fault: "writes snapshots as application/octet-stream", Message: `Content-Type "application/octet-stream"`},
 	{Name: "snapshot-without-encoding", Clause: "S6.2-3", Fault: "compresses snapshots without saying so", Message: `Content-Encoding ""`},
 	{Name: "snapshot-not-compressed", Clause: "S6.2-4", Fault: "says that snapshots are compressed and does not compress them", Message: "no zstd frame at byte 0"},
@@ -34,7 +36,8 @@ var snapshots = []Defect{
 	{Name: "no-snapshots-no-session", Clause: "S6.3-3", Fault: "takes a session without snapshots for one that does not exist", Message: "session not found", Beside: map[string]string{"S4.3-3": "a clause of another section demands the same"}},
 	{Name: "missing-session-made-up", Clause: "S6.3-4", Fault: "runs a session that has no manifest", Message: "not invoked for a session that does not exist"},
 	{Name: "everything-is-a-checkpoint", Clause: "S6.3-5", Fault: "takes every snapshot for a checkpoint", Message: "keys of the child: []"},
-	{Name: "type-with-a-capital", Clause: "S6.4-1", Fault: "writes snapshot types with a capital letter", Message: `"Checkpoint"`},
+	{Name: "type-with-a-capital", Clause: "S6.4-1", Fault: "writes snapshot types with a capital letter", Message: `"Checkpoint"`, Beside: map[string]string{
+		"S18-8": "the same demand, said of versions"}},
 	{Name: "commits-as-provisional", Clause: "S6.4-2", Fault: "commits what a handler said as a provisional snapshot", Message: "what an invocation commits is a checkpoint"},
 	{Name: "whole-log-in-each-snapshot", Clause: "S6.5-1", Fault: "repeats the whole log in each snapshot", Message: "version 2 holds the descriptor of output-2", Beside: map[string]string{
 		"S7.2-4": "older fields of earlier entries are repeated as well"}},
