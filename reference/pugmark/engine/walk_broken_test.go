@@ -133,6 +133,16 @@ func TestWalkSeesWhatIsBroken(t *testing.T) {
 			w.ledger.works[wk.tag] = &unseen
 			w.describe(at, "pugmark-snapshot-type", "checkpoint")
 		}, "S13.3-3: "},
+		"a stop over what its handler had not seen": {func(w *wreck) {
+			var wk *work
+			w.find(func(at place, f *documents) bool {
+				wk, _, _ = w.ledger.find(f.entries[0].tag())
+				return isCommit(at, f) && at.version > 2 && wk.ends() == session.StatusStopped
+			})
+			unseen := *wk
+			unseen.base, unseen.final = 0, true
+			w.ledger.works[wk.tag] = &unseen
+		}, "F-2: "},
 		"something discarded": {func(w *wreck) {
 			_, f := w.find(isCommit)
 			wk, _, _ := w.ledger.find(f.entries[0].tag())
@@ -164,6 +174,7 @@ func TestWalkSeesWhatIsBroken(t *testing.T) {
 					return
 				}
 			}
+			w.Fatal("the walk has made no session with an agent")
 		}, "S5.1-5: "},
 		"a child of another parent": {func(w *wreck) {
 			at, _ := w.find(w.isBirth)

@@ -173,11 +173,11 @@ func (r *walkRun) plan(draw *rand.Rand, wk *work) {
 		switch {
 		case memoryOnly || kind < 3 && !forksOnly:
 			it.namespace, it.name = oneOf(draw, namespaces), oneOf(draw, objectNames)
-		case (forksOnly || kind < 5) && r.roomForForks(wk.session):
+		case (forksOnly || kind < 5) && r.roomForSessions():
 			it.fork, it.body = true, wk.tagOf(i)
 			it.target = r.drawChild(draw, wk.session)
 		case kind < 8:
-			it.target, it.present = r.drawTarget(draw, wk)
+			it.target, it.present, it.along = r.drawTarget(draw, wk)
 		}
 		wk.items = append(wk.items, it)
 	}
@@ -197,10 +197,8 @@ func drawBody(draw *rand.Rand, tag string) string {
 	return tag
 }
 
-const manySessions = 28
-
-// roomForForks keeps the walk from making ever more sessions.
-func (r *walkRun) roomForForks(session string) bool { return len(r.bucket.order) < manySessions }
+// roomForSessions lets the walk make new sessions all along, and never too many.
+func (w *walk) roomForSessions() bool { return len(w.bucket.order) < 10+w.taken/12 }
 
 // drawChild is the ID that a handler chooses for a child, "" for none: one that is new, that was chosen before, or that
 // an existing session has.
@@ -222,22 +220,29 @@ func (r *walkRun) drawChild(draw *rand.Rand, parent string) string {
 	return r.freshID()
 }
 
-// drawTarget is where a record for another session goes, and whether that exists.
-func (r *walkRun) drawTarget(draw *rand.Rand, wk *work) (id string, present bool) {
+// drawTarget is where a record for another session goes, whether that exists by the time that it is due, and whether it
+// does so because it is forked along with it.
+func (r *walkRun) drawTarget(draw *rand.Rand, wk *work) (id string, present, along bool) {
 	if n := len(wk.items); n > 0 && wk.items[n-1].target != "" && !wk.items[n-1].fork {
-		return wk.items[n-1].target, wk.items[n-1].present // a batch of several
+		it := wk.items[n-1]
+		return it.target, it.present, it.along // a batch of several
+	}
+	for _, it := range wk.items {
+		if it.fork && it.target != "" && draw.IntN(3) == 0 {
+			return it.target, true, true
+		}
 	}
 	switch n := draw.IntN(12); {
 	case n == 0:
-		return wk.session, true
+		return wk.session, true, false
 	case n == 1:
-		return r.freshID(), false
+		return r.freshID(), false, false
 	case n == 2:
 		if pending := r.pendingChildren(); len(pending) > 0 {
-			return oneOf(draw, pending), false
+			return oneOf(draw, pending), false, false
 		}
 	}
-	return oneOf(draw, r.bucket.order), true
+	return oneOf(draw, r.bucket.order), true, false
 }
 
 // pendingChildren are the IDs in fork records, in order.

@@ -208,6 +208,9 @@ func (a *audit) commit(at place, s *documents, w *work) {
 	if status != w.ends() {
 		a.complain(at, "P10-9: %s ends with control message %q, want %q", w.tag, status, w.ends())
 	}
+	if status == session.StatusStopped && w.final && at.version > w.base+1 {
+		a.complain(at, "F-2: %s stopped, and was not woken for what lies behind version %d", w.tag, w.base)
+	}
 	if len(rest) > 0 {
 		a.complain(at, "S6.5-1: there is more in it than %s wrote, such as %q", w.tag, rest[0].tag())
 	}

@@ -42,6 +42,7 @@ type work struct {
 	paused bool
 	timed  bool // with a duration
 	failed bool // by the handler's own doing
+	final  bool // its run was content with it
 }
 
 // item is one entry that a work is to write.
@@ -51,7 +52,8 @@ type item struct {
 	deleted   bool
 	fork      bool
 	target    string // of a fork or of a record for another session; "" for a fork whose ID the runtime draws
-	present   bool   // the target existed already
+	present   bool   // the target existed already, or is forked along with it
+	along     bool   // the latter
 	namespace string // of a memory object
 }
 

@@ -83,6 +83,8 @@ type walk struct {
 	ledger
 	bucket    *contents // as it was when the step began
 	looked    int       // how many of the ledger's works have been looked at
+	taken     int       // steps
+	near      string    // the session of the step before
 	processes []*process
 
 	idMu  sync.Mutex
@@ -102,8 +104,8 @@ func newWalk(t *testing.T, seed uint64, s store.Store) *walk {
 	for i := range 3 {
 		w.processes = append(w.processes, w.newProcess(fmt.Sprint("process ", i)))
 	}
-	for range 4 {
-		w.create(w.rand("create"))
+	for i := range 4 {
+		w.create(w.rand(fmt.Sprint("create", i)), i == 0)
 	}
 	w.look()
 	return w
@@ -128,7 +130,7 @@ func (w *walk) walk(steps int) {
 		tag := fmt.Sprint(i)
 		w.step(w.rand(tag), tag)
 		w.look()
-		if i%4 == 3 {
+		if w.taken++; w.taken%4 == 0 {
 			w.check()
 		}
 		if w.Failed() {
@@ -145,10 +147,14 @@ func (w *walk) step(r *rand.Rand, tag string) {
 			w.processes[n] = w.newProcess(p.name)
 		}
 	}()
-	id := oneOf(r, w.bucket.order)
+	id := w.near
+	if id == "" || r.IntN(2) == 0 {
+		id = oneOf(r, w.bucket.order)
+	}
+	w.near = id
 	switch act := r.IntN(100); {
-	case act < 2 && len(w.bucket.order) < manySessions:
-		w.create(r)
+	case act < 2 && w.roomForSessions():
+		w.create(r, false)
 	case act < 18:
 		w.say(tag, "%s pushes into %s%s", p.name, id, w.endanger(p, r, tag))
 		w.push(p, r, tag, id)
@@ -175,9 +181,10 @@ func (w *walk) race(p *process, r *rand.Rand, tag, id string) {
 	all.Wait()
 }
 
-func (w *walk) create(r *rand.Rand) {
+// create makes a session, with all that a manifest may say where it is told to or so drawn.
+func (w *walk) create(r *rand.Rand, full bool) {
 	m := session.Manifest{FirstSequenceNumber: int64(1 + 10*r.IntN(3))}
-	if r.IntN(2) == 0 {
+	if full || r.IntN(2) == 0 {
 		m.Agent, m.Handler, m.Metadata = "agent", "named", map[string]string{"team": "blue"}
 	}
 	m, err := w.newProcess("creator").repo.Create(w.Context(), m)
@@ -229,9 +236,11 @@ func (w *walk) run(p *process, r *walkRun, id string) Result {
 		switch {
 		case i < result.Invocations:
 			wk.fate = in
-			if last := i == result.Invocations-1; !last || !hazard(err) {
+			last := i == result.Invocations-1
+			if !last || !hazard(err) {
 				wk.memory = in
 			}
+			wk.final = last && err == nil && result.State != Lost
 		case err == nil && result.State == Lost, wk.failed:
 			wk.fate, wk.memory = out_, out_
 		}
@@ -246,7 +255,7 @@ func noTarget(err error) bool { return errors.Is(err, session.ErrSessionNotFound
 
 // expecting is expected, extended by the errors that the work itself brings about.
 func (w *walk) expecting(wk *work, expected func(error) bool) func(error) bool {
-	missing := slices.ContainsFunc(wk.items, func(it item) bool { return it.target != "" && !it.fork && !it.present })
+	missing := slices.ContainsFunc(wk.items, func(it item) bool { return it.target != "" && !it.fork && (it.along || !it.present) })
 	return func(err error) bool {
 		return expected(err) || wk.failed && errors.Is(err, errHandler) || missing && noTarget(err)
 	}
