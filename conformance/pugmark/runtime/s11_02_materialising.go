@@ -107,8 +107,8 @@ var _ = scenario("S11.2", "stopped-parent", "a run of forks alone stops the pare
 		run := x.Run(s.ID)
 		run.Next().Finish(x.forkOutput("task", chosen))
 		run.Success()
-		if x.stops(s.ID) != 1 {
-			x.Stop("forks alone did not stop the session (P10-20)")
+		if x.stops(s.ID) != 1 || x.forkTargets(s.ID)["task"] != chosen {
+			x.Stop("a run of forks alone left no stop or no record of the fork (P10-20, P11.1-1)")
 		}
 		judge(s, "a stop by the runtime itself", chosen)
 	}, overBoth)
