@@ -66,7 +66,7 @@ var roomFaults = map[string]Fault{
 		}
 		return etag, err
 	}}),
-	"memory-per-session": {Store: func(next store.Store) store.Store {
+	"memory-of-each-session": {Store: func(next store.Store) store.Store {
 		rooms := func(key string) string {
 			if rest, ok := strings.CutPrefix(key, "memories/"); ok {
 				return "memories/" + running + "/" + rest

@@ -16,7 +16,7 @@ var rooms = []Defect{
 		"S1-5": "no room has such keys", "S18-2": "nothing else may lie below a session"}},
 	{Name: "old-memory-deleted", Clause: "S1-9", Fault: "deletes the version before the one that it writes", Message: "there: false", Beside: map[string]string{
 		"S8.1-3": "versions of the namespace are missing then"}},
-	{Name: "memory-per-session", Clause: "S1-10", Fault: "keeps memory apart for each session", Message: "an unrelated one wrote … status 404", Beside: map[string]string{
+	{Name: "memory-of-each-session", Clause: "S1-10", Fault: "keeps memory apart for each session", Message: "an unrelated one wrote … status 404", Beside: map[string]string{
 		"P10-7": "the memory write is not where it belongs"}},
 	{Name: "manifest-after-snapshot", Clause: "S1-11", Fault: "writes a child's manifest after its first snapshot", Message: "before #"},
 	{Name: "blob-type-malformed", Clause: "S2.3-2", Fault: "stores blobs with a Content-Type of one word", Message: `Content-Type "text"`},
