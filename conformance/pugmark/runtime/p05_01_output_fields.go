@@ -125,6 +125,7 @@ var _ = scenario("P5.1", "fork-flag", "two Outputs that differ in fork only: one
 		first, _ := got.of(asks)
 		second, ok := got.of(stays)
 		if !ok {
+			x.knowsForks("P5.1-8")
 			x.Stop("the entry beside the fork was not committed (%s; committed: %s)", got.exit.Exit, got.list())
 		}
 		child, forked := first.ForkTarget()

@@ -119,7 +119,7 @@ var _ = scenario("P5.2", "sequence-numbers", "twelve Outputs with a memory write
 			b.WriteString(plainly(out))
 			switch i {
 			case 3:
-				b.WriteString(plainly(x.unpadded("memories/" + ns + "/kept")))
+				b.WriteString(plainly(x.welcome(x.unpadded("memories/" + ns + "/kept"))...))
 			case 7:
 				b.WriteString("{}\n")
 			}

@@ -166,6 +166,7 @@ var _ = scenario("P5.3", "forks-third", "fork Outputs with a chosen child and wi
 			out.Fork, out.Session = true, target.String()
 			got := x.commitOf("P5.3-10", plainly(out, beside))
 			if len(got.lacks(beside)) > 0 {
+				x.knowsForks("P5.3-10")
 				x.Stop("the entry beside the fork was not committed (%s; committed: %s), so the fork is not judged", got.exit.Exit, got.list())
 			}
 			d, ok := got.of(out)

@@ -21,6 +21,7 @@ var _ = scenario("P8.4", "memory-beside-an-entry", "an entry and a memory object
 		out.ContentType, out.Metadata = "text/x-a", map[string]string{"k": "v"}
 		exit := x.invoked(s, entry, out)
 		if !x.bodyCommitted(s.ID, 4, entry.Data) {
+			x.knowsMemory("P8.4-2")
 			x.Stop("the entry was not committed (%s), so what becomes of an Output is not judged", exit.Exit)
 		}
 		x.memoryLegible()

@@ -101,8 +101,8 @@ var _ = scenario("P9", "body", "a pause, a sleep of 90 s and a run of forks alon
 			sleep bool
 		}{
 			{"a pause without duration", []wire.OutputRecord{pause("resting")}, false},
-			{"forks alone", []wire.OutputRecord{fork}, false},
 			{"a pause with duration 90s", []wire.OutputRecord{sleepFor("napping", "90s")}, true},
+			{"forks alone", []wire.OutputRecord{fork}, false},
 		} {
 			_, _, body := x.afterPause(x.shortLog(), c.outs...)
 			var object map[string]json.RawMessage

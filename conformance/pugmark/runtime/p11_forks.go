@@ -18,6 +18,9 @@ var _ = scenario("P11", "a-child-appears", "a handler forks with a short and wit
 		short.SchemaURL = "https://example.com/task"
 		run := x.Run(s.ID)
 		run.Next().Finish(x.output("beside"), short, long)
+		if !run.Wait().Success() {
+			x.knowsForks("P11-1")
+		}
 		run.Success()
 		x.rest(s.ID)
 		children := slices.DeleteFunc(x.born(), func(id wire.SessionID) bool { _, ok := x.Snapshot(id, 1); return !ok })

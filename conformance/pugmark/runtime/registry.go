@@ -20,6 +20,8 @@ type Config struct {
 	Profile  profile.Runtime // how the subject is started, what it goes without
 	Pugcheck string          // path of the pugcheck executable, which plays the handlers
 	Timeout  time.Duration   // how long the subject may take for one step; 0 = DefaultTimeout
+
+	refusals *refusals // shared by the scenarios of a suite
 }
 
 // DefaultTimeout is generous: a JVM on a loaded CI machine needs seconds to
@@ -99,6 +101,7 @@ func Suite(c Config) *conformance.Suite {
 	if c.Timeout == 0 {
 		c.Timeout = DefaultTimeout
 	}
+	c.refusals = &refusals{found: map[string]string{}}
 	suite := &conformance.Suite{
 		Name:     "runtime",
 		Severity: severity,

@@ -34,8 +34,8 @@ func (t *tour) make(x *Lab, start func(id wire.SessionID) *Run, because ...strin
 	fork.Fork, fork.Session = true, t.child.String()
 	message.Session = t.target.ID.String()
 	run := start(t.s.ID)
-	run.Next(because...).Finish(t.entry, wire.OutputRecord{Name: "taken", URI: x.elsewhere("source-"+t.namespace, x.threes("source"))},
-		wire.OutputRecord{Name: "memories/" + t.namespace + "/note", Data: x.threes("note")}, fork, message)
+	run.Next(because...).Finish(x.welcome(t.entry, wire.OutputRecord{Name: "taken", URI: x.elsewhere("source-"+t.namespace, x.threes("source"))},
+		wire.OutputRecord{Name: "memories/" + t.namespace + "/note", Data: x.threes("note")}, fork, message)...)
 	run.Success(because...)
 	run = start(t.s.ID)
 	run.Next().Finish(x.unpadded("second"))
@@ -222,7 +222,7 @@ var _ = scenario("S1", "one-body-many-uses", "one body as two entries, a fork, a
 			as(wire.OutputRecord{Name: "child", Fork: true}), as(wire.OutputRecord{Name: "message", Session: target.ID.String()}),
 			as(wire.OutputRecord{Name: "memories/" + x.Word("ns") + "/note"}), {Name: "taken", URI: source}}
 		run := x.Run(s.ID)
-		run.Next().Finish(outs...)
+		run.Next().Finish(x.welcome(outs...)...)
 		run.Success()
 		run = x.Run(s.ID) // makes the child
 		run.Next().Finish()

@@ -86,7 +86,7 @@ var _ = scenario("S3.1", "inline-limit", "bodies of 0, 10, 1023, 1024, 1025 and 
 			}
 		}
 		outs = append(outs, wire.OutputRecord{Name: "entry-0"})
-		x.commitTo(s, "", plainly(outs...))
+		x.commitTo(s, "", plainly(x.welcome(outs...)...))
 		seen := map[string]bool{}
 		for _, d := range x.writtenDescriptors() {
 			kind, size, _ := strings.Cut(d.Name, "-")

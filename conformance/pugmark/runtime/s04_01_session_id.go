@@ -120,7 +120,7 @@ var _ = scenario("S4.1", "lowercase-out", "IDs with letters everywhere, some giv
 			x.Clause("S4.1-3").Calldepth(1).Holds(lowerHex.MatchString(text), "32 lowercase hex digits", "%s: %q", place, text)
 		}
 		inv.Finish( // what the handler is told is P13-2 and P2.2-9
-			fork, generated, message, memory)
+			x.welcome(fork, generated, message, memory)...)
 		exit := run.Wait()
 		snap, ok := x.Snapshot(s.ID, 4)
 		if !ok {

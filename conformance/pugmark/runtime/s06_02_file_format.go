@@ -23,9 +23,9 @@ var _ = scenario("S6.2", "every-kind-of-snapshot", "a child's first snapshot, a 
 		message, fork := x.output("message"), x.output("fork")
 		message.Session, fork.Fork = target.ID.String(), true
 		run := x.Run(s.ID)
-		run.Next().Finish(x.output("entry"), message, fork,
+		run.Next().Finish(x.welcome(x.output("entry"), message, fork,
 			wire.OutputRecord{Name: "memories/notes/n", Data: []byte(x.Word("note"))},
-			wire.OutputRecord{Name: "taken", URI: x.elsewhere("source", x.threes("source"))}, pause("enough"))
+			wire.OutputRecord{Name: "taken", URI: x.elsewhere("source", x.threes("source"))}, pause("enough"))...)
 		run.Wait()
 
 		took := func(key string) bool {

@@ -43,7 +43,7 @@ var _ = scenario("S13.2", "distinct", "many commits by many processes, with chil
 			message.Session = target.ID.String()
 			outs = append(outs, fork, message)
 		}
-		x.committed(s, 4, append(outs, x.output("entry")))
+		x.committed(s, 4, x.welcome(append(outs, x.output("entry"))...))
 		for v := uint32(5); v <= 20; v++ {
 			x.committed(s, v, []wire.OutputRecord{x.output(fmt.Sprint("entry ", v))})
 		}

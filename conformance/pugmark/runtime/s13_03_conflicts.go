@@ -141,9 +141,12 @@ var _ = scenario("S13.3", "merged-whole", "entries, a fork and a message, and an
 		s, target := x.plainLog(), x.plainLog()
 		fork, message := x.output("fork"), x.output("message")
 		fork.Fork, message.Session = true, target.ID.String()
-		outs := []wire.OutputRecord{x.output("one"), fork, x.output("two"), message, x.output("three")}
+		outs := x.welcome(x.output("one"), fork, x.output("two"), message, x.output("three"))
 		outs[0].Metadata = map[string]string{"k": "v"}
-		want := []string{"one", "fork", "two", "message", "three"}
+		want := []string{}
+		for _, o := range outs {
+			want = append(want, o.Name)
+		}
 		l := x.landAt(s.ID.SnapshotKey(4), 1, func(int, *fakes3.Request) {
 			s.Commit(wire.Provisional, x.text("p1"), x.text("p2"))
 			s.Commit(wire.Queueing, x.text("p3"))

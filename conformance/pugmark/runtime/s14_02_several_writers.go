@@ -189,7 +189,7 @@ var _ = scenario("S14.2", "loser-leaves-nothing", "an invocation with an entry, 
 		l := x.landAt(s.ID.SnapshotKey(4), 1, func(int, *fakes3.Request) {
 			x.store(s.Build(wire.SnapshotSpec{Entries: []wire.Entry{x.text("foreign")}}))
 		})
-		x.write(s.ID, append(slices.Clone(outs), memory)...)
+		x.write(s.ID, x.welcome(append(slices.Clone(outs), memory)...)...)
 		if l.Met() == 0 || x.refused(s.ID.SnapshotKey(4)) == 0 {
 			x.Stop("no commit met the foreign checkpoint")
 		}

@@ -149,7 +149,7 @@ var _ = scenario("S18", "reserved-keys", "Outputs whose metadata uses the reserv
 		reserved := map[string]string{wire.MetaType: "queueing", wire.MetaTransaction: "0", wire.MetaSession: strings.Repeat("0", 32), wire.MetaVersion: "99", wire.MetaSchema: "x"}
 		as := func(o wire.OutputRecord) wire.OutputRecord { o.Metadata = reserved; return o }
 		entry, fork := as(x.unpadded("entry")), as(x.forkOutput("fork", child))
-		got := x.commitTo(s, "", plainly(entry, fork, as(wire.OutputRecord{Name: "memories/" + ns + "/k", Data: x.threes("k")})))
+		got := x.commitTo(s, "", plainly(x.welcome(entry, fork, as(wire.OutputRecord{Name: "memories/" + ns + "/k", Data: x.threes("k")}))...))
 		d, ok := got.of(entry)
 		if !ok {
 			x.Stop("the Output was not committed (%s; committed: %s)%s", got.exit.Exit, got.list(), got.complaint())
