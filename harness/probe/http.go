@@ -129,6 +129,16 @@ func labelOf(target string) string {
 	return path
 }
 
+// isAside tells whether a request only looks at something beside the handlers.
+func (h *Hub) isAside(r *HTTPRequest) bool {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return !h.labels[labelOf(r.Target)]
+}
+
 // serveHTTP handles the one exchange of a connection: every response announces
 // that the connection is closed after it.
 func (h *Hub) serveHTTP(c net.Conn) {
@@ -155,6 +165,12 @@ func (h *Hub) serveHTTP(c net.Conn) {
 		x.setStatus(http.StatusBadRequest, nil)
 		_ = x.exit(1)
 		h.arrive(i)
+		x.drain(r)
+		return
+	}
+	if h.isAside(req) {
+		x.setStatus(http.StatusNotFound, nil)
+		_ = x.exit(0)
 		x.drain(r)
 		return
 	}

@@ -109,6 +109,35 @@ func TestHTTPLabelOfURL(t *testing.T) {
 	}
 }
 
+// Who looks at a handler's path is an invocation to be told of; who looks at
+// another one is not.
+func TestHTTPLooksAside(t *testing.T) {
+	h := newHub(t)
+	handler := h.URL("a")
+	for _, path := range []string{"/healthz", "/", "/a/b"} {
+		for _, method := range []string{http.MethodGet, http.MethodHead} {
+			r, err := http.NewRequest(method, strings.TrimSuffix(handler, "/a")+path, nil)
+			must(t, err)
+			res, err := http.DefaultClient.Do(r)
+			must(t, err)
+			_ = res.Body.Close()
+			if res.StatusCode != http.StatusNotFound || len(h.Arrived()) != 0 {
+				t.Errorf("%s %s: status %d, %d invocations", method, path, res.StatusCode, len(h.Arrived()))
+			}
+		}
+	}
+	go func() {
+		if res, err := http.Get(handler); err == nil {
+			_ = res.Body.Close()
+		}
+	}()
+	i := next(t, h)
+	if i.Label != "a" || i.Request.Method != http.MethodGet {
+		t.Errorf("%q %s", i.Label, i.Request.Method)
+	}
+	must(t, i.Exit(0))
+}
+
 func TestHTTPChunkedRequest(t *testing.T) {
 	framed := "3\r\nabc\r\n2;ext=1\r\nde\r\n0\r\n\r\n"
 	_, i := request(t, "POST /x HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"+framed)
@@ -126,7 +155,7 @@ func TestHTTPRequestBodies(t *testing.T) {
 		input  string
 		end    error
 	}{
-		{"GET /x HTTP/1.1\r\nHost: h\r\n\r\n", -1, "", nil},
+		{"DELETE /x HTTP/1.1\r\nHost: h\r\n\r\n", -1, "", nil},
 		{"POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n", 0, "", nil},
 		{"\r\nPOST /x HTTP/1.0\r\n\r\n", -1, "", nil},
 		{"POST /x HTTP/1.1\r\nContent-Length: 9\r\n\r\nhalf", 9, "half", io.ErrUnexpectedEOF},

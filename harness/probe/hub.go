@@ -29,6 +29,7 @@ type Hub struct {
 	more    chan struct{}     // made by a waiter, closed by an arrival or Close
 	conns   map[net.Conn]bool // open ones
 	further []net.Listener    // of ServeAt
+	labels  map[string]bool   // what URL has given out
 	closed  bool
 	serving sync.WaitGroup
 }
@@ -36,7 +37,7 @@ type Hub struct {
 // NewHub listens on two free ports of 127.0.0.1, for probes and for HTTP.
 // The caller closes the hub.
 func NewHub() (*Hub, error) {
-	h := &Hub{secret: rand.Text()[:16], conns: map[net.Conn]bool{}}
+	h := &Hub{secret: rand.Text()[:16], conns: map[net.Conn]bool{}, labels: map[string]bool{}}
 	var err error
 	if h.probes, err = net.Listen("tcp4", "127.0.0.1:0"); err != nil {
 		return nil, fmt.Errorf("listening for probes: %w", err)
@@ -58,8 +59,13 @@ func (h *Hub) Argv(exe, label string) []string {
 	return []string{exe, "probe", h.probes.Addr().String(), h.secret + "." + url.QueryEscape(label)}
 }
 
-// URL is where the HTTP handler with the given label is served.
+// URL is where the HTTP handler with the given label is served. A GET or HEAD of any
+// other path is answered 404 and is no invocation: somebody looks whether the
+// service is there.
 func (h *Hub) URL(label string) string {
+	h.mu.Lock()
+	h.labels[label] = true
+	h.mu.Unlock()
 	return "http://" + h.http.Addr().String() + "/" + url.PathEscape(label)
 }
 

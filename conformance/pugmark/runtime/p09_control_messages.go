@@ -16,8 +16,8 @@ import (
 func (x *Lab) messageIn(snap wire.Snapshot) (d wire.Descriptor, body []byte, ok bool) {
 	for _, d := range snap.Descriptors {
 		body := x.bodyOf(d)
-		var object map[string]json.RawMessage
-		if json.Unmarshal(body, &object) == nil && string(object["status"]) == `"stopped"` {
+		var object map[string]any
+		if json.Unmarshal(body, &object) == nil && object["status"] == "stopped" {
 			return d, body, true
 		}
 	}

@@ -293,7 +293,7 @@ var _ = scenario("P12", "to-itself", "a handler writes to its own session, in lo
 				if sent { // a delivery to itself, which is judged above
 					continue
 				}
-				plain := strings.Trim(d.TargetSession, "0") == "" && !d.Present["source-version"] && !d.IsFork()
+				plain := strings.Trim(d.TargetSession, "0") == "" && d.SourceVersion == 0 && !d.IsFork()
 				const bare = "the entry has neither target-session nor source fields"
 				x.Clause("P12-12").Holds(plain, bare+" ("+c.how+")", "%s", d.Raw)
 				x.Clause("S12.3-5").Holds(plain, bare+" ("+c.how+")", "%s", d.Raw)
