@@ -284,6 +284,30 @@ func (b *servedBucket) hold(key, transport string) (*fakes3.Gate, *process) {
 	return gate, p
 }
 
+// The handler stops while something arrives: the commit is completed, and whoever interrupts it learns that the wake is missing.
+func TestInterruptedStop(t *testing.T) {
+	t.Parallel()
+	bySignal(t, func(t *testing.T, s syscall.Signal) {
+		b := newServedBucket(t)
+		gate := b.server.Gate(fakes3.And(fakes3.OfOp(fakes3.OpPut), fakes3.KeyPrefix(b.snapshot(b.id, 1))), 0)
+		p := b.run(nil, "--", "sh", "-c", `cat >/dev/null; echo '{"content-type":"application/vnd.pugmark.pause+text"}'`)
+		if _, err := gate.Wait(within(t)); err != nil {
+			t.Fatal(err)
+		}
+		b.write(func(repo *session.Repo) {
+			if _, err := repo.Push(t.Context(), b.id, session.Provisional, session.Tombstone("n")); err != nil {
+				t.Fatal(err)
+			}
+		})
+		p.signal(s)
+		gate.Open()
+		p.wantExit(1, "interrupted: ", "stopped with version 2", "wait for the next wake")
+		if _, ok := b.server.Get(servedBucketName, b.snapshot(b.id, 2)); !ok {
+			t.Error("the commit is missing")
+		}
+	})
+}
+
 // Before the commit has begun, an interruption ends it all.
 func TestInterruptedUpload(t *testing.T) {
 	t.Parallel()

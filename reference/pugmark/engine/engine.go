@@ -180,6 +180,10 @@ func (r *runner) run(ctx context.Context) (Result, error) {
 		}
 		// F-2: objects landed while the handler decided to stop, and now lie before
 		// the message that it stopped, where nothing would ever wake it for them.
+		if err := ctx.Err(); err != nil {
+			return result, fmt.Errorf("session %s stopped with version %d, and objects that its handler has not seen wait for the next wake: %w",
+				r.id, outcome.version, err)
+		}
 		r.Report(fmt.Sprintf("session %s: objects arrived while the handler stopped; it is invoked again", r.id))
 		unseen, result.State = outcome.unseen, Idle
 	}
