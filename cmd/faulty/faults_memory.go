@@ -24,7 +24,7 @@ var memoryFaults = map[string]Fault{
 	"memory-per-session":            memoryElsewhere(func(key string) string { return strings.Replace(key, "memories/", "memories/"+running+"/", 1) }),
 	"memory-in-place":               memoryFiles(func(w *write) { w.key, w.options.IfAbsent = path.Dir(w.key)+"/FFFFFFFF.json", false }),
 	"memory-file-per-object":        memoryFilePerObject(),
-	"memory-name-in-lower-case":     memoryFiles(func(w *write) { w.key = path.Dir(w.key) + "/" + strings.ToLower(path.Base(w.key)) }),
+	"memory-file-in-lower-case":     memoryFiles(func(w *write) { w.key = path.Dir(w.key) + "/" + strings.ToLower(path.Base(w.key)) }),
 	"memory-version-of-the-session": memoryVersionOfTheSession(),
 	"asking-makes-a-namespace":      askingMakesANamespace(),
 	"memory-as-an-object": memoryFiles(func(w *write) {
@@ -53,7 +53,7 @@ var memoryFaults = map[string]Fault{
 			}
 		})
 	}),
-	"memory-never-cached":        memoryFiles(func(w *write) { w.options.CacheControl = "no-cache" }),
+	"memory-marked-no-cache":     memoryFiles(func(w *write) { w.options.CacheControl = "no-cache" }),
 	"memory-as-octet-stream":     memoryFiles(func(w *write) { w.options.ContentType = "application/octet-stream" }),
 	"memory-not-compressed":      memoryFiles(func(w *write) { w.body = w.document() }),
 	"memory-overwrites":          memoryFiles(func(w *write) { w.options.IfAbsent = false }),

@@ -60,7 +60,7 @@ var memoryFiles = []Defect{
 	{Name: "memory-version-of-the-session", Clause: "S8-1", Fault: "numbers memory files after the session's versions", Message: "at version 8", Beside: map[string]string{"S8.1-3": "versions are left out"}},
 	{Name: "memory-file-per-object", Clause: "S8.1-1", Fault: "writes a file for each object", Message: "leads to one file", Beside: map[string]string{
 		"S8.1-2": "the namespace is another one", "P8.2-1": "no object is found", "P8.2-2": "no object is found"}},
-	{Name: "memory-name-in-lower-case", Clause: "S8.1-3", Fault: "names memory files in lower-case hex", Message: "ffffff", Beside: map[string]string{"S18-7": "the form of such names is closed"}},
+	{Name: "memory-file-in-lower-case", Clause: "S8.1-3", Fault: "names memory files in lower-case hex", Message: "ffffff", Beside: map[string]string{"S18-7": "the form of such names is closed"}},
 	{Name: "asking-makes-a-namespace", Clause: "S8.1-4", Fault: "makes a namespace that somebody asks for", Message: "memories/unknown/FFFFFFFF.json"},
 	{Name: "memory-as-an-object", Clause: "S8.2-1", Fault: "writes memory as an object by names", Message: "want an array, found an object"},
 	{Name: "memory-without-envelope", Clause: "S8.2-2", Fault: "leaves the commit envelope out", Message: "has no commit"},
@@ -68,7 +68,7 @@ var memoryFiles = []Defect{
 		"S8.2-5": "the transaction IDs of kept records are replaced as well"}},
 	{Name: "envelope-at-version-0", Clause: "S8.2-4", Verdict: report.Warn, Fault: "writes version 0 into every envelope", Message: "writes memory only names the version it ran against"},
 	{Name: "memory-transaction-as-a-double", Clause: "S8.2-5", Fault: "reads transaction IDs as doubles", Message: "1844674407370955"},
-	{Name: "memory-never-cached", Clause: "S8.2-8", Verdict: report.Warn, Fault: "writes memory with Cache-Control no-cache", Message: `Cache-Control "no-cache"`, Beside: map[string]string{
+	{Name: "memory-marked-no-cache", Clause: "S8.2-8", Verdict: report.Warn, Fault: "writes memory with Cache-Control no-cache", Message: `Cache-Control "no-cache"`, Beside: map[string]string{
 		"S16-2": "the same demand in the section on caching"}},
 	{Name: "memory-as-octet-stream", Clause: "S8.2-9", Fault: "writes memory as application/octet-stream", Message: `Content-Type "application/octet-stream"`},
 	{Name: "memory-not-compressed", Clause: "S8.2-10", Fault: "says that memory files are compressed and does not compress them", Message: "no zstd frame at byte 0"},
