@@ -48,7 +48,21 @@ var roomFaults = map[string]Fault{
 		}
 		return w.send(ctx, next)
 	}}),
-	"loser-deletes-its-blobs": loserDeletesBlobs(),
+	"staging-object": stored(&seam{put: func(ctx context.Context, next store.Store, w *write) (string, error) {
+		if w.isBlob() {
+			staged := &write{key: "objects/upload-in-progress", body: w.body}
+			staged.options.Attributes = store.Attributes{ContentType: "application/octet-stream", CacheControl: w.options.CacheControl}
+			if _, err := staged.send(ctx, next); err != nil {
+				return "", err
+			}
+			if err := next.Delete(ctx, staged.key, store.DeleteOptions{}); err != nil {
+				return "", err
+			}
+		}
+		return w.send(ctx, next)
+	}}),
+	"loser-deletes-its-blobs":  loserDeletesBlobs(),
+	"merged-snapshots-deleted": mergedDeleted(),
 	"long-bodies-with-the-session": stored(&seam{put: func(ctx context.Context, next store.Store, w *write) (string, error) {
 		if w.isBlob() && len(w.body) > 1024 && running != "" {
 			copied := &write{key: strings.TrimSuffix(snapshotsOf(running), "snapshots/") + "bodies/" + path.Base(w.key), body: w.body}
@@ -140,6 +154,33 @@ func loserDeletesBlobs() Fault {
 		if w.isSnapshot() && errors.Is(err, store.ErrExists) {
 			for _, key := range mine {
 				_ = next.Delete(ctx, key, store.DeleteOptions{})
+			}
+		}
+		return etag, err
+	}})
+}
+
+// mergedDeleted deletes what was in the way of a commit once that stands above it.
+func mergedDeleted() Fault {
+	var mu sync.Mutex
+	met := map[string]string{} // of each directory, the key that was refused first
+	return stored(&seam{put: func(ctx context.Context, next store.Store, w *write) (string, error) {
+		etag, err := w.send(ctx, next)
+		mu.Lock()
+		defer mu.Unlock()
+		dir := path.Dir(w.key)
+		own := err == nil
+		if errors.Is(err, store.ErrExists) { // perhaps by an attempt whose answer got lost
+			there, failed := next.Head(ctx, w.key)
+			own = failed == nil && there.Metadata[transactionKey] == w.options.Metadata[transactionKey]
+		}
+		switch first := met[dir]; {
+		case !w.isSnapshot():
+		case !own && first == "":
+			met[dir] = w.key
+		case own && first != "":
+			for v := versionOf(first); v < versionOf(w.key); v++ {
+				_ = next.Delete(ctx, versionKeyOf(dir, v), store.DeleteOptions{})
 			}
 		}
 		return etag, err

@@ -10,6 +10,8 @@ var rooms = []Defect{
 		"S3.1-3": "nothing lies at the blobs' own keys", "S7.1-3": "nothing lies at the blobs' own keys", "S7-2": "descriptors then refer to nothing", "S3-4": "nothing lies at the blobs' own keys"}},
 	{Name: "whole-bucket-listed", Clause: "S1-3", Fault: "finds memory by listing everything", Message: `LIST with prefix "lab/root/"`},
 	{Name: "old-sessions-cleared", Clause: "S1-4", Fault: "deletes what merely looks like a session", Message: "DELETE /pugcheck/lab/root/sessions-old/a"},
+	{Name: "staging-object", Clause: "S1-5", Fault: "stages each blob at a key of its own", Message: "objects/upload-in-progress"},
+	{Name: "merged-snapshots-deleted", Clause: "S1-8", Fault: "deletes the snapshots that it has merged above", Message: "neither overwritten nor deleted … DELETE"},
 	{Name: "loser-deletes-its-blobs", Clause: "S1-6", Fault: "deletes the blobs of a commit that lost", Message: "there: false", Beside: map[string]string{
 		"S7-3": "the blob that the winner refers to is gone"}},
 	{Name: "long-bodies-with-the-session", Clause: "S1-7", Fault: "keeps long bodies below the session as well", Message: "one key holds the body … /bodies/sha256:", Beside: map[string]string{
