@@ -8,9 +8,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -51,32 +48,6 @@ var contextFaults = map[string]Fault{
 			delete(m, "handler")
 		}
 	}),
-	"success-by-any-2xx": {Handler: func(next transport.Handler) transport.Handler {
-		h, ok := next.(*transport.HTTP)
-		if !ok {
-			return next
-		}
-		return handlerFunc(func(ctx context.Context, inv transport.Invocation) error {
-			proxy := httptest.NewServer(&httputil.ReverseProxy{
-				Rewrite: func(r *httputil.ProxyRequest) {
-					r.Out.URL.Host, r.Out.Host = h.URL.Host, h.URL.Host
-					r.Out.URL.Scheme = "http"
-				},
-				ModifyResponse: func(r *http.Response) error {
-					if r.StatusCode/100 == 2 {
-						r.StatusCode = http.StatusOK
-					}
-					return nil
-				},
-			})
-			defer proxy.Close()
-			u, err := url.Parse(proxy.URL + h.URL.RequestURI())
-			if err != nil {
-				return err
-			}
-			return (&transport.HTTP{URL: u}).Invoke(ctx, inv)
-		})
-	}},
 	"upgrades-instead": {Handler: func(next transport.Handler) transport.Handler {
 		h, ok := next.(*transport.HTTP)
 		if !ok {

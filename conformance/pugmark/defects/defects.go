@@ -44,7 +44,7 @@ func All() []Defect {
 	all := slices.Concat(reading, overHTTP, wireFormat, inputFields, streamOrder, outputs, lifeOfASession, objects, sessions, snapshots, numbers, transactions,
 		controls, forks, messages, writers,
 		rooms, creation, refs, conflicts,
-		invocations, events, bodies, memories, surroundings, stability, memoryFiles)
+		invocations, overPipes, requests, events, bodies, memories, surroundings, stability, memoryFiles)
 	place := map[string]int{}
 	for i, id := range pugmark.Catalogue().ClauseIDs() {
 		place[id] = i
