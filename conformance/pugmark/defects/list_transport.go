@@ -17,7 +17,7 @@ var overPipes = []Defect{
 const sameByHTTP = "the same demand in the section on the environment"
 
 var requests = []Defect{
-	{Name: "puts-instead-of-posting", Clause: "P2.2-1", Fault: "uses PUT", Message: "PUT", Beside: map[string]string{"P2-1": "the exchange begins with a POST"}},
+	{Name: "puts-instead-of-posting", Clause: "P2.2-1", Fault: "uses PUT", Message: "<string>: PUT", Beside: map[string]string{"P2-1": "the exchange begins with a POST"}},
 	{Name: "posts-to-the-root", Clause: "P2.2-2", Fault: "posts to the root of the handler's host", Message: `request target "/?`},
 	{Name: "inputs-in-an-envelope", Clause: "P2.2-3", Fault: "posts one object that holds all Inputs", Message: "Over a pipe: 7 records", Beside: map[string]string{"P3-3": "the object is a frame around records"}},
 	{Name: "length-required", Clause: "P2.2-4", Fault: "takes no response without a Content-Length", Message: "the run succeeds"},
