@@ -141,7 +141,9 @@ var _ = scenario("P8.4", "version-of-the-session", "memory objects beside an ent
 		for i := range 5 {
 			outs = append(outs, x.remember(fmt.Sprintf("%s/x%d", []string{n1, n2}[i%2], i)))
 		}
-		x.invoked(beside, outs...)
+		if exit := x.invoked(beside, outs...); !x.bodyCommitted(beside.ID, 4, entry.Data) {
+			x.Clause("P8.4-8").NotExercised("the entry beside the memory objects was not committed (%s)%s", exit.Exit, commit{exit: exit}.complaint())
+		}
 		if got := x.newVersions(beside.ID); x.bodyCommitted(beside.ID, 4, entry.Data) {
 			x.Clause("P8.4-8").Expect(got).To(Equal([]uint32{4}), "one entry and five memory objects make one new version of the session")
 		}

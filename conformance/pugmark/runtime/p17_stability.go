@@ -83,7 +83,7 @@ func (x *Lab) stored(uri string) []byte {
 var _ = scenario("P17", "further-fields-of-outputs", "an entry, a fork, a message, a memory object and a pause, each with a field of a later revision: they lead to what they lead to without",
 	"P17-4 P17-5",
 	func(x *Lab) {
-		kinds := [2][]string{}
+		kinds, due := [2][]string{}, 0
 		for i, field := range []string{"", `"x-later":{"event":"protocol","fork":true,"session":"00"},`} {
 			s, other := x.plainLog(), x.shortLog()
 			namespace := "later-" + s.ID.String()[8:]
@@ -91,7 +91,9 @@ var _ = scenario("P17", "further-fields-of-outputs", "an entry, a fork, a messag
 			fork.Fork, message.Session = true, other.ID.String()
 			run := x.Run(s.ID)
 			inv := run.Next()
-			for _, out := range []wire.OutputRecord{x.unpadded("entry"), fork, message, x.remember(namespace + "/x"), pause("enough")} {
+			outs := x.welcome(x.unpadded("entry"), fork, message, x.remember(namespace+"/x"), pause("enough"))
+			due = len(outs) - 1 // one kind may be missing, and is missing then in both cases
+			for _, out := range outs {
 				inv.Say("{" + field + compact(out)[1:] + "\n")
 			}
 			inv.Finish()
@@ -99,7 +101,7 @@ var _ = scenario("P17", "further-fields-of-outputs", "an entry, a fork, a messag
 			x.memoryLegible()
 			kinds[i] = x.kinds(s, other.ID, namespace)
 		}
-		if len(kinds[0]) < 4 {
+		if len(kinds[0]) < due {
 			x.Stop("without the field the Outputs lead to %v only", kinds[0])
 		}
 		for _, clause := range []string{"P17-4", "P17-5"} {

@@ -40,7 +40,7 @@ var _ = scenario("S4.2", "read-and-written-paths", "sessions and chosen fork chi
 			fork.Fork, fork.Session = true, child.String()
 			run := x.Run(s.ID, WithEnv("TZ", zone))
 			inv := run.Next("S4.2-1", "S4.2-2") // the manifest lies at this one key only
-			inv.Finish(fork, x.output("entry"))
+			inv.Finish(x.welcome(fork, x.output("entry"))...)
 			if i == 0 {
 				run.Success() // a plain hour: what fails here is no matter of dates
 			} else {

@@ -54,7 +54,7 @@ var _ = scenario("S18", "closed-layout", "entries, a body taken in, memory, a fo
 		x.lossy(t.s, 3, fakes3.Lose())
 		t.make(x, func(id wire.SessionID) *Run { return x.Run(id) })
 		run := x.Run(t.s.ID)
-		run.Next().Finish(x.output("entry"), wire.OutputRecord{Name: "memories/" + t.namespace + "/more", Data: x.threes("more")}, pause("enough"))
+		run.Next().Finish(x.welcome(x.output("entry"), wire.OutputRecord{Name: "memories/" + t.namespace + "/more", Data: x.threes("more")}, pause("enough"))...)
 		run.Wait()
 		for _, id := range []wire.SessionID{t.s.ID, t.child, t.target.ID} {
 			if len(x.newVersions(id)) == 0 {
@@ -103,7 +103,7 @@ func (x *Lab) stranger(manifests, descriptors map[string]any) []string {
 	say("memory read: %t", err == nil && res.Status == 200 && string(res.Body) == "remembered")
 	message, out := x.output("message"), x.output("entry")
 	message.Session = target.ID.String()
-	inv.Finish(out, message, wire.OutputRecord{Name: "memories/" + ns + "/mine", Data: x.threes("mine")})
+	inv.Finish(x.welcome(out, message, wire.OutputRecord{Name: "memories/" + ns + "/mine", Data: x.threes("mine")})...)
 	exit := run.Wait()
 	say("run succeeds: %t", exit.Success())
 	say("entry committed: %t", x.bodyCommitted(s.ID, 3, out.Data))
