@@ -103,7 +103,6 @@ var _ = scenario("S14.1", "twice-invoked", "two processes for the same notificat
 			invoked = append(invoked, inv)
 			outs = append(outs, x.output(fmt.Sprint("entry ", i+1)))
 		}
-		x.Clause("S14.2-2").Holds(true, "both of two instances on the same snapshot run their handlers", "two invocations")
 		for i, inv := range invoked {
 			inv.Finish(outs[i])
 			if i == 0 {
@@ -116,6 +115,7 @@ var _ = scenario("S14.1", "twice-invoked", "two processes for the same notificat
 		if n == 0 {
 			x.Stop("neither of the two committed")
 		}
+		x.Clause("S14.2-2").Holds(true, "both of two instances on the same snapshot run their handlers", "two invocations")
 		for _, clause := range fields("S14.1-3 S14.2-2") {
 			x.Clause(clause).Resting("R-11").Holds(n == 1, "of two invocations on version 3 one is committed, and the other's output is not", "%d of them; versions: %v", n, x.Versions(s.ID))
 		}
@@ -172,7 +172,9 @@ var _ = scenario("S14.1", "no-lock", "one runtime's handler takes its time: a se
 		out := x.output("second")
 		inv.Finish(out)
 		committed := x.awaitCommit(second, s.ID.SnapshotKey(4))
-		check.Holds(committed && x.occurrences(s.ID, out.Data) == 1, "the second run commits while the first one still runs", "versions: %v%s", x.Versions(s.ID), second.said())
+		if committed || second.Alive() || !second.proc.Exit().Success() { // or else it commits nothing at all
+			check.Holds(committed && x.occurrences(s.ID, out.Data) == 1, "the second run commits while the first one still runs", "versions: %v%s", x.Versions(s.ID), second.said())
+		}
 		slow.Finish(x.output("first"))
 		first.Wait()
 		second.Wait()

@@ -150,12 +150,12 @@ var _ = scenario("S14.2", "two-senders", "two sessions send to the same one, and
 			run.Next().Finish(a, b)
 			runs, outs = append(runs, run), append(outs, a, b)
 		}
-		for i, run := range runs {
-			exit := run.Wait("S14.2-3")
-			x.Clause("S14.2-3").Resting("R-11", "F-1").Holds(exit.Success(), "both senders succeed", "sender %d: %s%s", i+1, exit.Exit, run.said())
-		}
+		exits := []Exit{runs[0].Wait("S14.2-3"), runs[1].Wait("S14.2-3")}
 		if len(meeting.Met()) == 0 || x.refused(target.ID.SnapshotKey(2)) == 0 {
 			x.Stop("the two deliveries never met")
+		}
+		for i, exit := range exits {
+			x.Clause("S14.2-3").Resting("R-11", "F-1").Holds(exit.Success(), "both senders succeed", "sender %d: %s%s", i+1, exit.Exit, runs[i].said())
 		}
 		list := x.deliveries(target.ID)
 		if len(list) == 0 {
