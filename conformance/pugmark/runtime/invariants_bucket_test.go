@@ -16,6 +16,7 @@ import (
 	"github.com/pugcheck/pugcheck/conformance/profile"
 	"github.com/pugcheck/pugcheck/conformance/pugmark/wire"
 	"github.com/pugcheck/pugcheck/harness/fakes3"
+	"github.com/pugcheck/pugcheck/harness/probe"
 	"github.com/pugcheck/pugcheck/harness/report"
 )
 
@@ -264,9 +265,14 @@ func benchWithoutSubject(t *testing.T) *Lab {
 	if err := s3.CreateBucket(bucketName); err != nil {
 		t.Fatal(err)
 	}
+	hub, err := probe.NewHub()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = hub.Close() })
 	x := &Lab{
 		T:   &conformance.T{Ledger: conformance.NewLedger(severity, Always()), Rand: rand.New(rand.NewPCG(1, 2))},
-		Ctx: context.Background(), Config: Config{Profile: profile.Default()}, S3: s3, seeded: map[string]bool{},
+		Ctx: context.Background(), Config: Config{Profile: profile.Default()}, S3: s3, Hub: hub, seeded: map[string]bool{},
 	}
 	x.Bucket = wire.NewBucket(x)
 	return x
