@@ -12,7 +12,6 @@ import (
 	"github.com/pugcheck/pugcheck/conformance/catalogue"
 	"github.com/pugcheck/pugcheck/conformance/profile"
 	"github.com/pugcheck/pugcheck/conformance/pugmark"
-	"github.com/pugcheck/pugcheck/harness/report"
 )
 
 // Config says which runtime is judged, and with what patience.
@@ -104,9 +103,9 @@ func Suite(c Config) *conformance.Suite {
 	c.refusals = &refusals{found: map[string]string{}}
 	suite := &conformance.Suite{
 		Name:     "runtime",
-		Severity: severity,
-		Labels:   labels,
-		Title:    title,
+		Severity: pugmark.Severity,
+		Labels:   pugmark.Labels,
+		Title:    pugmark.SectionTitle,
 		Always:   Always(),
 	}
 	for _, s := range stories {
@@ -147,29 +146,4 @@ func Index() catalogue.Index {
 		}
 	}
 	return index
-}
-
-func severity(id string) (report.Verdict, error) {
-	c, ok := pugmark.Catalogue().Clause(id)
-	if !ok {
-		return report.Error, fmt.Errorf("clause %s is not in the catalogue", id)
-	}
-	return conformance.SeverityOf(string(c.Level), string(c.Basis)), nil
-}
-
-func labels(id string) []string {
-	c, ok := pugmark.Catalogue().Clause(id)
-	if !ok {
-		return nil
-	}
-	return []string{string(c.Level)}
-}
-
-func title(section string) string {
-	for _, s := range pugmark.Catalogue().Sections() {
-		if s.ID == section {
-			return s.Title
-		}
-	}
-	return ""
 }
