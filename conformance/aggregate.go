@@ -81,7 +81,14 @@ func (a *Aggregation) clause(c *catalogue.Clause, judges []string, always bool, 
 	case len(found) > 0:
 		out.Verdict = gravest(found)
 		out.Evidence, out.MoreEvidence = keep(found, judges)
-		out.Reason = reasonOf(out.Verdict, found)
+		if out.Reason = reasonOf(out.Verdict, found); out.Reason == undecided {
+			for _, id := range judges { // what was to decide it did not run, as over the other transport
+				if why, ok := a.NotRun[id]; ok {
+					out.Reason = why
+					break
+				}
+			}
+		}
 	case len(judges) == 0 && !always && c.Untestable != "":
 		out.Verdict, out.Reason = report.Untestable, c.Untestable
 	case len(judges) == 0 && !always:
@@ -91,6 +98,9 @@ func (a *Aggregation) clause(c *catalogue.Clause, judges []string, always bool, 
 	}
 	return out
 }
+
+// undecided is the reason of a scenario that ran to its end without a word on a clause.
+const undecided = "the scenario saw nothing that decides it"
 
 // whyNotRun is the common reason why none of the scenarios said anything.
 func (a *Aggregation) whyNotRun(judges []string) string {

@@ -208,7 +208,7 @@ func execute(ctx context.Context, s Scenario, seed uint64, severity Severity, al
 		if out.Outcome == "error" {
 			v = report.Error
 		} else if reason == "" {
-			reason = "the scenario saw nothing that decides it"
+			reason = undecided
 		}
 		if !hasReason(ledger, id) || v == report.Error {
 			ledger.record(Finding{Clause: id, Verdict: v, Seen: reason, Where: s.Where})
