@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"sync"
 
 	"github.com/pugcheck/pugcheck/reference/pugmark/engine"
+	"github.com/pugcheck/pugcheck/reference/pugmark/layout"
 	"github.com/pugcheck/pugcheck/reference/pugmark/session"
 	"github.com/pugcheck/pugcheck/reference/pugmark/store"
 	"github.com/pugcheck/pugcheck/reference/pugmark/transport"
@@ -20,6 +22,9 @@ type Fault struct {
 	Argument    func(session string) string // the --session argument before it is parsed
 	Name        func(string) string         // the name that a command gives to something
 	Ending      func(error) error           // what the run ended with
+
+	// Run is what a process does in place of engine.Run.
+	Run func(context.Context, engine.Config, layout.SessionID) error
 }
 
 // faults are all faults by name; "none" is the reference as it is.

@@ -7,6 +7,13 @@
 //	faulty NAME run --bucket B --session ID [--handler N=C]... -- COMMAND...
 //	faulty NAME create|rename|push|delete|lookup …    the other commands of the contract
 //	faulty none run …                    the reference unchanged
+//
+// Some compositions are no faults but variants: conforming runtimes that use a
+// permission of the text which the reference makes no use of, for proving that the
+// suite does not hold it against them.
+//
+//	faulty --variants                    names of all variants, as a JSON list
+//	faulty VARIANT run …                 one of them
 package main
 
 import (
@@ -43,12 +50,15 @@ func run(args []string) error {
 	if len(args) == 1 && args[0] == "--list" {
 		return json.NewEncoder(os.Stdout).Encode(faultNames())
 	}
+	if len(args) == 1 && args[0] == "--variants" {
+		return json.NewEncoder(os.Stdout).Encode(variantNames())
+	}
 	if len(args) < 2 {
 		return errors.New("usage: faulty NAME run --bucket B --session ID [--handler NAME=COMMAND] -- COMMAND [ARG]")
 	}
-	fault, ok := faults()[args[0]]
+	fault, ok := composed(args[0])
 	if !ok {
-		return fmt.Errorf("no fault is called %q", args[0])
+		return fmt.Errorf("no fault or variant is called %q", args[0])
 	}
 	if args[1] == "run" {
 		return runSession(fault, args[2:])
@@ -139,7 +149,11 @@ func runSession(f Fault, args []string) error {
 	if f.Engine != nil {
 		f.Engine(&config)
 	}
-	_, err = engine.Run(ctx, config, id)
+	if f.Run != nil {
+		err = f.Run(ctx, config, id)
+	} else {
+		_, err = engine.Run(ctx, config, id)
+	}
 	if f.Ending != nil {
 		err = f.Ending(err)
 	}

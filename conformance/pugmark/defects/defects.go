@@ -9,10 +9,13 @@
 // The second rule weighs as much as the first: a report in which one fault makes
 // many clauses fail sends people to the wrong place.
 //
+// [Variants] are the other half: runtimes that are composed in the same way and
+// conform, for whom nothing may fail.
+//
 //	go test ./conformance/pugmark/defects                     each defect on its clause and a sample of scenarios
 //	go test ./conformance/pugmark/defects -whole              each defect on the whole suite (slow)
 //	go test ./conformance/pugmark/defects -run /NAME$ -whole  one of them
-//	go test ./conformance/pugmark/defects -update             writes docs/defects.md
+//	go test ./conformance/pugmark/defects -update             writes docs/defects.md and docs/variants.md
 package defects
 
 import (

@@ -69,6 +69,11 @@ const patience = "20s"
 // no selectors it is the whole suite. status is pugcheck's exit status, output
 // what it printed.
 func judge(ctx context.Context, fault string, selectors ...string) (result report.Result, status int, output string, err error) {
+	return judgeWith(ctx, fault, "", selectors...)
+}
+
+// judgeWith is judge with the text of a profile, "" for none.
+func judgeWith(ctx context.Context, fault, profile string, selectors ...string) (result report.Result, status int, output string, err error) {
 	if err := programs(); err != nil {
 		return result, 0, "", err
 	}
@@ -77,6 +82,13 @@ func judge(ctx context.Context, fault string, selectors ...string) (result repor
 		file = filepath.Join(*keep, fault+".json")
 	}
 	args := []string{"runtime", "--seed", seed, "--timeout", patience, "--report", "json=" + file}
+	if profile != "" {
+		given := filepath.Join(scratch, fault+".yaml")
+		if err := os.WriteFile(given, []byte(profile), 0o600); err != nil {
+			return result, 0, "", err
+		}
+		args = append(args, "--profile", given)
+	}
 	if len(selectors) > 0 {
 		args = append(args, "--only", strings.Join(selectors, ","))
 	}

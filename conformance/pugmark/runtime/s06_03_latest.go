@@ -52,14 +52,15 @@ var _ = scenario("S6.3", "one-key-listing", "how the runtime finds the latest of
 		lists := x.snapshotLists(s)
 		seen := listing(lists)
 		const acceptable = "LIST of the session's snapshots/ prefix with max-keys=1 before the first snapshot is read"
-		found := false
+		found, short := false, true
 		for _, r := range lists {
 			prefix := bucketRoot + s.ID.SnapshotsPrefix()
 			found = found || r.MaxKeys == 1 && (r.ListPrefix == prefix || r.ListPrefix == strings.TrimSuffix(prefix, "/"))
+			short = short && r.MaxKeys > 0 && r.MaxKeys <= 100
 		}
 		check := x.Clause("S6.3-1")
-		if len(lists) == 0 {
-			check = check.Warning() // some other way that never lists the whole set
+		if short {
+			check = check.Warning() // some other way that never lists the whole set of a longer session
 		}
 		check.Holds(found, acceptable, "%s", seen)
 		inv.Finish()
