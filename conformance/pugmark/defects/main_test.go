@@ -17,7 +17,7 @@ import (
 
 var (
 	whole  = flag.Bool("whole", false, "judge each defect by the whole suite instead of its clause and a sample")
-	update = flag.Bool("update", false, "write docs/defects.md")
+	update = flag.Bool("update", false, "write docs/defects.md and the expected verdicts of the partial runtime")
 	keep   = flag.String("keep", "", "keep the result of every run in this directory")
 )
 
