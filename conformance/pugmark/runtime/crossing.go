@@ -62,18 +62,19 @@ func listDeliveries(list []delivery) string {
 	return strings.Join(out, ", ")
 }
 
-// occurrences counts the entries of a session, in all its snapshots, that have a body.
+// occurrences counts the entries of a session, in all its snapshots, that have a
+// body. A snapshot's copy of what an earlier one holds is no further entry.
 func (x *Lab) occurrences(id wire.SessionID, body []byte) int {
-	n := 0
+	seen := map[string]bool{}
 	for _, v := range x.Versions(id) {
 		snap, _ := x.Snapshot(id, v)
 		for _, d := range snap.Descriptors {
 			if d.Digest == wire.Digest(body) {
-				n++
+				seen[stamp(d)] = true
 			}
 		}
 	}
-	return n
+	return len(seen)
 }
 
 // write runs a session once, whose handler emits the Outputs, and lets the runtime
