@@ -140,7 +140,7 @@ var _ = scenario("P5.1", "session-field", "a fork with a chosen child, messages 
 		fork, lower, upper := x.unpadded("fork"), x.unpadded("lower"), x.unpadded("upper")
 		fork.Fork, fork.Session = true, child.String()
 		lower.Session, upper.Session = other.ID.String(), strings.ToUpper(other.ID.String())
-		got := x.commitOf("P5.1-9", plainly(fork, lower, x.unpadded("beside")))
+		got := x.commitOf("P5.1-9", plainly(x.welcome(fork, lower, x.unpadded("beside"))...))
 		spelled := x.commitOf("P5.1-9", plainly(upper, x.unpadded("beside")))
 		if d, ok := got.of(fork); ok && d.IsFork() {
 			x.Clause("P5.1-9").Resting("R-03").Expect(strings.ToLower(d.TargetSession)).To(Equal(child.String()), "a fork's session is the child's ID")

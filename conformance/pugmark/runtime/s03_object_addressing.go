@@ -104,7 +104,7 @@ var _ = scenario("S3", "every-way-of-writing", "blobs by data, by uri (20 MiB), 
 		again := x.output("again")
 		outs := []wire.OutputRecord{again, {Name: "large", URI: x.elsewhere("large", large)},
 			{Name: "memories/" + ns + "/note", Data: []byte(x.Word("note"))}, fork, message, {Name: "empty"}, {Name: "long", Data: x.Bytes(3000)}, pause("enough")}
-		first := x.commitTo(s, "", plainly(outs...))
+		first := x.commitTo(s, "", plainly(x.welcome(outs...)...))
 		if len(first.entries) == 0 {
 			x.Stop("nothing was committed (%s)%s", first.exit.Exit, first.complaint())
 		}
