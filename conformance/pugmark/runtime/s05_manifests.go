@@ -163,10 +163,10 @@ var _ = scenario("S5", "first-number", "a first-sequence-number beyond what a do
 			inv.Finish(x.unpadded("one"), x.unpadded("two"))
 			run.Success()
 			snap, ok := x.Snapshot(s.ID, 1)
-			if !ok || len(snap.Descriptors) != 2 {
+			if !ok || len(entries(snap)) != 2 {
 				x.Stop("the run did not commit its two Outputs as version 1")
 			}
-			n := sequence(snap.Descriptors)
+			n := sequence(entries(snap))
 			if v.want[0] == 100 && n[0] != 100 {
 				x.Stop("the first descriptor does not get the manifest's number, 100, but %d (S7.3-2), so how that is read is not judged", n[0])
 			}
