@@ -14,6 +14,7 @@ import (
 
 	"github.com/pugcheck/pugcheck/conformance"
 	"github.com/pugcheck/pugcheck/conformance/profile"
+	"github.com/pugcheck/pugcheck/conformance/pugmark"
 	"github.com/pugcheck/pugcheck/conformance/pugmark/wire"
 	"github.com/pugcheck/pugcheck/harness/fakes3"
 	"github.com/pugcheck/pugcheck/harness/probe"
@@ -271,7 +272,7 @@ func benchWithoutSubject(t *testing.T) *Lab {
 	}
 	t.Cleanup(func() { _ = hub.Close() })
 	x := &Lab{
-		T:   &conformance.T{Ledger: conformance.NewLedger(severity, Always()), Rand: rand.New(rand.NewPCG(1, 2))},
+		T:   &conformance.T{Ledger: conformance.NewLedger(pugmark.Severity, Always()), Rand: rand.New(rand.NewPCG(1, 2))},
 		Ctx: context.Background(), Config: Config{Profile: profile.Default()}, S3: s3, Hub: hub, seeded: map[string]bool{},
 	}
 	x.Bucket = wire.NewBucket(x)

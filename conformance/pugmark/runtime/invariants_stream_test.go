@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pugcheck/pugcheck/conformance"
+	"github.com/pugcheck/pugcheck/conformance/pugmark"
 	"github.com/pugcheck/pugcheck/harness/probe"
 	"github.com/pugcheck/pugcheck/harness/report"
 )
@@ -69,7 +70,7 @@ func TestStreamInvariants(t *testing.T) {
 		{"an entry behind the lifecycle record", memoryLine + entryLine + "{}\n" + pushLine, "P4.2-13"},
 	} {
 		t.Run(c.fault, func(t *testing.T) {
-			ledger := conformance.NewLedger(severity, Always())
+			ledger := conformance.NewLedger(pugmark.Severity, Always())
 			x := &Lab{T: &conformance.T{Ledger: ledger}, Over: Subprocess}
 			inv := &Invocation{Invocation: &probe.Invocation{N: 1}, lab: x}
 			for _, i := range invariants {
