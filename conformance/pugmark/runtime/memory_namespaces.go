@@ -67,6 +67,19 @@ func (i *Invocation) ask(address string, header ...string) (probe.FetchResult, e
 	return i.fetch(req)
 }
 
+// witness lays out one plain memory object and gives a look at whether it is served.
+// Stories that read memory in order to see something else look there first: where
+// nothing is served they end, for P4.2-2 and P7-4 judge that.
+func (x *Lab) witness(writer *wire.Session) (look func(inv *Invocation)) {
+	body := x.Word("witness")
+	x.Bucket.Memory("witness", keeps(writer, "x", body))
+	return func(inv *Invocation) {
+		if res, err := inv.recall("witness/x"); !yields(res, err, []byte(body)) {
+			x.Stop("a plain memory object is not served where memory is announced to be (P4.2-2, P7-4, P7-10), so nothing else of what is there is judged: %s", inShort(res, err))
+		}
+	}
+}
+
 // inShort is a response in short, for messages.
 func inShort(res probe.FetchResult, err error) string {
 	switch {

@@ -123,6 +123,9 @@ var _ = scenario("P6", "none", "a new session and a fork child, each run twice: 
 			if got := (commit{entries: x.appended(c.s.ID)}); len(got.lacks(out)) > 0 {
 				x.Stop("the first invocation's Output was not committed, so the second one is no later one")
 			}
+			if first, ok := x.Snapshot(c.s.ID, c.s.Version()+1); ok && first.Type != wire.Checkpoint {
+				x.Stop("the first invocation's Output was committed as somebody else's (S6.4-2)")
+			}
 			event := again.closing()
 			again.Finish()
 			x.settle()

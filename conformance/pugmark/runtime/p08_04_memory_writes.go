@@ -16,6 +16,7 @@ var _ = scenario("P8.4", "memory-beside-an-entry", "an entry and a memory object
 	"P8.4-2 P8.4-3",
 	func(x *Lab) {
 		s, namespace := x.plainLog(), x.Word("ns")
+		look := x.witness(s)
 		entry := x.unpadded("entry")
 		out := x.remember(namespace + "/x")
 		out.ContentType, out.Metadata = "text/x-a", map[string]string{"k": "v"}
@@ -31,14 +32,14 @@ var _ = scenario("P8.4", "memory-beside-an-entry", "an entry and a memory object
 		if kept {
 			x.Clause("P8.4-2").Expect([]any{records[0].ContentType, records[0].Metadata}).To(Equal([]any{out.ContentType, out.Metadata}), "the record has the Output's type and metadata")
 		}
-		snap, _ := x.Snapshot(s.ID, 4)
-		list := entries(snap)
+		list := x.appended(s.ID)
 		x.Clause("P8.4-3").Holds(len(list) == 1, "the snapshot holds the entry alone", "it holds %v", names(list))
 		run := x.Run(s.ID)
 		inv := run.Next()
 		for _, in := range inv.Replay() {
 			x.Clause("P8.4-3").Holds(!strings.HasPrefix(in.Name, "memories/") && in.Name != "x", "no later invocation has a memory object among its entries", "%s", clip(in.Raw, 200))
 		}
+		look(inv)
 		res, err := inv.recall(namespace + "/x")
 		x.Clause("P8.4-2").Holds(yields(res, err, out.Data), "the next invocation gets the object from the memory server", "%s", inShort(res, err))
 		inv.Finish()
@@ -49,10 +50,10 @@ var _ = scenario("P8.4", "bodies-are-shared", "one body as two memory objects an
 	"P8.4-4",
 	func(x *Lab) {
 		s, n1, n2 := x.shortLog(), x.Word("one"), x.Word("two")
-		body, small := x.longBody(2000), x.Bytes(9)
+		body, small, short := x.longBody(2000), x.Bytes(9), x.Bytes(9)
 		exit := x.invoked(s,
 			wire.OutputRecord{Name: "memories/" + n1 + "/a", Data: body}, wire.OutputRecord{Name: "memories/" + n2 + "/b", Data: body},
-			wire.OutputRecord{Name: "entry", Data: body}, wire.OutputRecord{Name: "memories/" + n1 + "/small", Data: small})
+			wire.OutputRecord{Name: "entry", Data: body}, wire.OutputRecord{Name: "short", Data: short}, wire.OutputRecord{Name: "memories/" + n1 + "/small", Data: small})
 		if len(x.New("memories/")) == 0 {
 			x.Stop("no memory file was written (%s)", exit.Exit)
 		}
@@ -69,6 +70,9 @@ var _ = scenario("P8.4", "bodies-are-shared", "one body as two memory objects an
 			x.Stop("blobs lie at keys of another form (S3-1, S3-2)")
 		}
 		want := []string{"objects/" + wire.Digest(body), "objects/" + wire.Digest(small)}
+		if _, ok := x.Get("objects/" + wire.Digest(short)); !ok {
+			want = want[:1] // short bodies of entries have no blob either: S3.1-3
+		}
 		slices.Sort(want)
 		x.Clause("P8.4-4").Expect(holders).To(Equal(want), "bodies of memory objects lie under objects/ by their digest like all others, once each")
 		x.memoryLegible()
@@ -84,6 +88,7 @@ var _ = scenario("P8.4", "replaced-by-name", "a namespace holds x and y; a handl
 	func(x *Lab) {
 		s, namespace, y := x.shortLog(), x.Word("ns"), x.Word("y")
 		x.namespace(namespace, 1, keeps(s, "x", x.Word("x")), keeps(s, "y", y))
+		look := x.witness(s)
 		first, second := x.remember(namespace+"/x"), x.remember(namespace+"/x")
 		x.invoked(s, first, second)
 		x.recorded(namespace, "x")
@@ -92,6 +97,7 @@ var _ = scenario("P8.4", "replaced-by-name", "a namespace holds x and y; a handl
 		x.Clause("P8.4-5").Holds(slices.Equal(slices.Compact(found), fields("x y")), "the namespace goes on to hold x and y", "its records: %v", found)
 		run := x.Run(s.ID)
 		inv := run.Next()
+		look(inv)
 		for name, body := range map[string][]byte{"x": second.Data, "y": []byte(y)} {
 			res, err := inv.recall(namespace + "/" + name)
 			x.Clause("P8.4-5").Holds(yields(res, err, body), fmt.Sprintf("the memory server gives %q for %s", body, name), "%s", inShort(res, err))

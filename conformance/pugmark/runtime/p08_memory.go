@@ -114,8 +114,10 @@ var _ = scenario("P8.3", "like-the-object-server", "the same bodies, plain, gzip
 			x.Bucket.Memory("same", wire.MemoryEntry{Entry: e, Session: s.ID, Version: 1})
 		}
 		s.Commit(wire.Checkpoint, list...)
+		look := x.witness(s)
 		run := x.Run(s.ID)
 		inv := run.Next()
+		look(inv)
 		unknown := ""
 		for _, e := range list {
 			in, ok := inv.named(e.Name)
@@ -124,8 +126,8 @@ var _ = scenario("P8.3", "like-the-object-server", "the same bodies, plain, gzip
 			}
 			unknown = in.URL
 			object, err := inv.Get(in.URL)
-			if err != nil || object.Status != 200 {
-				continue // P7-9
+			if err != nil || object.Status != 200 || leadsElsewhere(in.URL, list, e) {
+				continue // P7-9, P7-3, P4.1-2
 			}
 			memory, err := inv.recall("same/" + e.Name)
 			said := []string{}

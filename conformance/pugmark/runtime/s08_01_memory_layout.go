@@ -76,6 +76,7 @@ var _ = scenario("S8.1", "a-file-per-namespace", "objects in namespaces of one a
 	"S8.1-1 S8.1-2 P8.2-1 P8.2-2",
 	func(x *Lab) {
 		s, flat := x.shortLog(), x.Word("ns")
+		look := x.witness(s)
 		deep := "user/123/" + x.Word("alice")
 		outs := []wire.OutputRecord{x.remember(flat + "/key"), x.remember(deep + "/note")}
 		exit := x.invoked(s, outs...)
@@ -107,6 +108,7 @@ var _ = scenario("S8.1", "a-file-per-namespace", "objects in namespaces of one a
 		}
 		run := x.Run(s.ID)
 		inv := run.Next()
+		look(inv)
 		for i, clause := range []string{"P8.2-1", "P8.2-2"} {
 			key := strings.TrimPrefix(outs[i].Name, "memories/")
 			res, err := inv.recall(key)

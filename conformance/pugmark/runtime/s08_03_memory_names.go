@@ -57,6 +57,7 @@ var _ = scenario("S8.3", "merge", "a namespace at version 2 holds a, b and c; a 
 	"S8.3-3",
 	func(x *Lab) {
 		s, namespace := x.plainLog(), x.Word("ns")
+		look := x.witness(s)
 		bodies := map[string]string{}
 		var entries []wire.MemoryEntry
 		for _, name := range fields("a b c") {
@@ -90,6 +91,7 @@ var _ = scenario("S8.3", "merge", "a namespace at version 2 holds a, b and c; a 
 		x.Clause("S8.3-3").Holds(slices.Equal(now.Body, old.Body), "version 2 stays as it is", "changed: %t", !slices.Equal(now.Body, old.Body))
 		run := x.Run(s.ID)
 		inv := run.Next()
+		look(inv)
 		for _, name := range slices.Sorted(maps.Keys(bodies)) {
 			res, err := inv.recall(namespace + "/" + name)
 			x.Clause("S8.3-3").Holds(yields(res, err, []byte(bodies[name])), "the next invocation gets the latest body of "+name, "%s", inShort(res, err))
@@ -102,6 +104,7 @@ var _ = scenario("S8.3", "one-record-per-name", "one invocation writes an object
 	"S8.3-4",
 	func(x *Lab) {
 		s, namespace := x.shortLog(), x.Word("ns")
+		look := x.witness(s)
 		outs := []wire.OutputRecord{}
 		for range 3 {
 			outs = append(outs, x.remember(namespace+"/k"))
@@ -120,6 +123,7 @@ var _ = scenario("S8.3", "one-record-per-name", "one invocation writes an object
 		}
 		run := x.Run(s.ID)
 		inv := run.Next()
+		look(inv)
 		res, err := inv.recall(namespace + "/k")
 		x.Clause("S8.3-4").Holds(yields(res, err, outs[3].Data), "the memory server gives the last one, "+string(outs[3].Data), "%s", inShort(res, err))
 		inv.Finish()

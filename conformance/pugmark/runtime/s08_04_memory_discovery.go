@@ -12,6 +12,7 @@ var _ = scenario("S8.4", "all-namespaces", "forty namespaces of several depths, 
 	"S8.4-1",
 	func(x *Lab) {
 		s := x.shortLog()
+		look := x.witness(s)
 		latest := map[string]string{}
 		var order []string
 		for i := range 40 {
@@ -22,6 +23,7 @@ var _ = scenario("S8.4", "all-namespaces", "forty namespaces of several depths, 
 		}
 		run := x.Run(s.ID)
 		inv := run.Next()
+		look(inv)
 		lost, stale := []string{}, []string{}
 		for _, namespace := range order {
 			if res, err := inv.recall(namespace + "/x"); !yields(res, err, []byte(latest[namespace])) {
@@ -41,6 +43,7 @@ var _ = scenario("S8.4", "version-257", "a namespace with 257 versions, uploaded
 	"S8.4-2",
 	func(x *Lab) {
 		s, namespace := x.shortLog(), x.Word("ns")
+		look := x.witness(s)
 		file, blobs, err := wire.BuildMemory(namespace, 1, keeps(s, "x", x.Word("earlier")))
 		x.store(file, blobs, err)
 		body := x.Word("latest")
@@ -55,6 +58,7 @@ var _ = scenario("S8.4", "version-257", "a namespace with 257 versions, uploaded
 		}
 		run := x.Run(s.ID)
 		inv := run.Next()
+		look(inv)
 		res, err := inv.recall(namespace + "/x")
 		x.Clause("S8.4-2").Resting("R-08").Holds(yields(res, err, []byte(body)), "the object is that of version 257", "%s", inShort(res, err))
 		inv.Finish(x.remember(namespace + "/y"))
@@ -71,6 +75,7 @@ var _ = scenario("S8.4", "nested-namespaces", "namespaces user, user/123, user/A
 	"S8.4-3",
 	func(x *Lab) {
 		s := x.shortLog()
+		look := x.witness(s)
 		bodies := map[string]string{}
 		for name, n := range map[string]uint32{"user": 2, "user/123": 1, "user/A": 3, "user/zed": 1} {
 			bodies[name] = x.Word("body of " + name)
@@ -86,6 +91,7 @@ var _ = scenario("S8.4", "nested-namespaces", "namespaces user, user/123, user/A
 			"version 3 of user holds the object of its version 2 and the new one, and nothing of a nested namespace", "version 3 is there: %t, records: %s; written: %v", ok, orNoNames(memoryNames(file.Records)), x.New("memories/"))
 		run := x.Run(s.ID)
 		inv := run.Next()
+		look(inv)
 		for name, body := range bodies {
 			res, err := inv.recall(name + "/x")
 			x.Clause("S8.4-3").Assuming("R-28", "F-5").Holds(yields(res, err, []byte(body)), "the object of "+name+" is served", "%s", inShort(res, err))

@@ -24,24 +24,26 @@ var _ = scenario("S8.5", "longest-namespace", "namespaces a, a/b, ab, user and u
 		run := x.Run(s.ID)
 		inv := run.Next()
 		found := 0
+		for key, body := range bodies {
+			if res, err := inv.recall(key); yields(res, err, []byte(body)) {
+				found++
+			}
+		}
+		x.Clause("P17-8").Holds(found > 0, "objects of memory are at <root>/<namespace>/<name>", "%d of %d are, below %s", found, len(bodies), inv.memoryRoot())
+		if found == 0 {
+			x.Stop("at these addresses there is nothing, so how a key is resolved is not judged")
+		}
 		for _, key := range slices.Sorted(maps.Keys(bodies)) {
 			res, err := inv.recall(key)
 			ok := yields(res, err, []byte(bodies[key]))
 			for _, clause := range []string{"S8.5-1", "P8.2-4"} {
 				x.Clause(clause).Holds(ok, key+" is the object of the longest namespace that the key begins with: "+bodies[key], "%s", inShort(res, err))
 			}
-			if ok {
-				found++
-			}
 		}
-		if found > 0 {
-			// Where none is found at these addresses, they have another form.
-			for _, key := range []string{"a/bc/x", "user12/x", "a/b/b"} {
-				res, err := inv.recall(key)
-				x.Clause("S8.5-1").Holds(err == nil && res.Status == 404, key+" is no object: no namespace is meant by a part of a segment, nor a shorter one in its place", "%s", inShort(res, err))
-			}
+		for _, key := range []string{"a/bc/x", "user12/x", "a/b/b"} {
+			res, err := inv.recall(key)
+			x.Clause("S8.5-1").Holds(err == nil && res.Status == 404, key+" is no object: no namespace is meant by a part of a segment, nor a shorter one in its place", "%s", inShort(res, err))
 		}
-		x.Clause("P17-8").Holds(found > 0, "objects of memory are at <root>/<namespace>/<name>", "%d of %d are, below %s", found, len(bodies), inv.memoryRoot())
 		inv.Finish()
 		run.Wait()
 	}, overBoth)

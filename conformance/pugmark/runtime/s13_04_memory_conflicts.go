@@ -93,6 +93,7 @@ var _ = scenario("S13.4", "no-types", "memory files without user metadata and wi
 	"S13.4-3",
 	func(x *Lab) {
 		s := x.shortLog()
+		look := x.witness(s)
 		for _, kind := range []string{"", "provisional", "queueing"} {
 			namespace, body := x.Word("ns"), x.Word("latest")
 			x.namespace(namespace, 1, keeps(s, "x", x.Word("earlier")))
@@ -105,6 +106,7 @@ var _ = scenario("S13.4", "no-types", "memory files without user metadata and wi
 			x.store(file, blobs, err)
 			run := x.Run(s.ID)
 			inv := run.Next()
+			look(inv)
 			res, err := inv.recall(namespace + "/x")
 			x.Clause("S13.4-3").Holds(yields(res, err, []byte(body)), "the latest version counts, one with "+what, "%s", inShort(res, err))
 			inv.Finish(x.remember(namespace + "/mine"))
