@@ -23,7 +23,7 @@ func TestStreamInvariants(t *testing.T) {
 		{"none", memoryLine + entryLine + pushLine + "{}\n", ""},
 		{"none, woken", memoryLine + entryLine + pushLine + `{"event":"wake"}` + "\n", ""},
 		{"none, no log", memoryLine + `{"event":"start"}` + "\n", ""},
-		{"none, an unknown field", memoryLine + `{"event":"start","x-hint":{"a":[1]}}` + "\n", ""},
+		{"an unknown field", memoryLine + `{"event":"start","x-hint":{"a":[1]}}` + "\n", "P17-1 (warn)"},
 
 		{"no record at all", "", "P2.1-2"},
 		{"all in one array", "[" + strings.ReplaceAll(memoryLine+entryLine, "\n", ",") + "{}]\n", "P3-1"},
@@ -52,8 +52,8 @@ func TestStreamInvariants(t *testing.T) {
 		{"size with a fraction", memoryLine + strings.Replace(entryLine, "3", `3.0`, 1) + "{}\n", "P4-1"},
 		{"a number in metadata", memoryLine + strings.Replace(pushLine, `"v"`, `1`, 1) + "{}\n", "P4-1"},
 
-		{"old entries tagged", memoryLine + `{"event":"replay",` + entryLine[1:] + "{}\n", "P4.1-1"},
-		{"the word empty", memoryLine + entryLine + `{"event":"empty"}` + "\n", "P4.1-1"},
+		{"old entries tagged", memoryLine + `{"event":"replay",` + entryLine[1:] + "{}\n", "P4.1-1, P17-6"},
+		{"the word empty", memoryLine + entryLine + `{"event":"empty"}` + "\n", "P4.1-1, P17-6"},
 		{"a lifecycle event on an entry", memoryLine + `{"event":"start",` + entryLine[1:] + "{}\n", "P4.1-1"},
 		{"push at the end", memoryLine + entryLine + `{"event":"push"}` + "\n", "P4.1-1"},
 		{"two memory records", memoryLine + memoryLine + entryLine + "{}\n", "P4.2-1"},
