@@ -84,7 +84,7 @@ func (a *Aggregation) clause(c *catalogue.Clause, judges []string, always bool, 
 		if out.Reason = reasonOf(out.Verdict, found); out.Reason == undecided {
 			for _, id := range judges { // what was to decide it did not run, as over the other transport
 				if why, ok := a.NotRun[id]; ok {
-					out.Reason = why
+					out.Reason = why + "; what ran beside it saw nothing that decides it"
 					break
 				}
 			}

@@ -90,7 +90,10 @@ var _ = scenario("P8.4", "replaced-by-name", "a namespace holds x and y; a handl
 		x.namespace(namespace, 1, keeps(s, "x", x.Word("x")), keeps(s, "y", y))
 		look := x.witness(s)
 		first, second := x.remember(namespace+"/x"), x.remember(namespace+"/x")
-		x.invoked(s, first, second)
+		exit := x.invoked(s, first, second)
+		if len(x.New("memories/"+namespace+"/")) == 0 {
+			x.Stop("no memory file was written (%s), so nothing was to be replaced%s", exit.Exit, commit{exit: exit}.complaint())
+		}
 		x.recorded(namespace, "x")
 		found := strings.Split(memoryNames(x.remembered(namespace)), ", ")
 		slices.Sort(found)

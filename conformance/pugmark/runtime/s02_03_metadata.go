@@ -19,5 +19,8 @@ var _ = scenario("S2.3", "every-class-of-object", "blobs with and without a decl
 			if len(x.created(prefix)) == 0 {
 				x.Evidence("note", "no "+what+" was written, so its headers are not judged")
 			}
+			if what == "child's manifest" && len(x.created(prefix)) == 0 {
+				x.Clause("S5.1-3").NotExercised("no manifest of a child was written")
+			}
 		}
 	}, overBoth)

@@ -11,7 +11,6 @@ import re
 import subprocess
 import time
 import urllib.parse
-import urllib.request
 from html import unescape
 
 FOREVER = "max-age=31536000, immutable"
@@ -133,8 +132,10 @@ def fetch(bucket, uri):
         return answer.body
     if at.scheme not in ("http", "https"):
         raise Failure(f"{uri}: want s3, http or https")
+    from urllib.request import urlopen  # which few runs need, and which takes a tenth of a start
+
     try:
-        with urllib.request.urlopen(uri, timeout=60) as response:
+        with urlopen(uri, timeout=60) as response:
             return response.read()
     except OSError as error:
         raise Failure(f"{uri}: {error}") from None
