@@ -23,14 +23,21 @@ type delivery struct {
 }
 
 // deliveries are the entries that the subject's snapshots added to a session, by
-// rising version. Only the target's side of messages is judged by it.
+// rising version, without copies of what earlier snapshots hold (S6.5-1). Only the
+// target's side of messages is judged by it.
 func (x *Lab) deliveries(target wire.SessionID) []delivery {
 	x.legible()
 	var out []delivery
-	for _, v := range x.newVersions(target) {
+	earlier, fresh := map[string]bool{}, x.newVersions(target)
+	for _, v := range x.Versions(target) {
 		snap, _ := x.Snapshot(target, v)
 		for _, d := range entries(snap) {
-			out = append(out, delivery{d, v, snap.Type})
+			if slices.Contains(fresh, v) && !earlier[stamp(d)] {
+				out = append(out, delivery{d, v, snap.Type})
+			}
+		}
+		for _, d := range snap.Descriptors {
+			earlier[stamp(d)] = true
 		}
 	}
 	return out

@@ -174,8 +174,9 @@ var _ = scenario("S11.2", "handler-and-agent", "a parent with handler and agent,
 		parent.Commit(wire.Checkpoint, x.text("a"), record)
 		x.rest(parent.ID, WithHandler("py"))
 		judge(child, "py", "agent-7", "child")
-		if m, _ := x.manifest(child); m.Handler != "py" {
-			return
+		all := x.invocations()
+		if m, _ := x.manifest(child); m.Handler != "py" || all[len(all)-1].Label != "py" {
+			return // the parent is not run by its own handler either: P15-2
 		}
 		run := x.Run(child, WithHandler("py"))
 		inv := run.Next()

@@ -30,7 +30,7 @@ var _ = scenario("S11.3", "generations", "a parent forks, its child forks in tur
 		want = append(want, "small task")
 		var got []string
 		for _, n := range inv.Names() {
-			if slices.Contains(want, n) {
+			if slices.Contains(want, n) && !slices.Contains(got, n) { // how often is for S11.3-3
 				got = append(got, n)
 			}
 		}
