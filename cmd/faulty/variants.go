@@ -15,8 +15,9 @@ var variants = sync.OnceValue(func() map[string]Fault {
 	for _, table := range []map[string]Fault{requestVariants, documentVariants, spellingVariants, snapshotVariants,
 		streamVariants, processVariants, serviceVariants, serverVariants, runVariants} {
 		for name, v := range table {
-			if _, taken := all[name]; taken {
-				panic(fmt.Sprintf("two variants are called %q", name))
+			_, isFault := faults()[name]
+			if _, taken := all[name]; taken || isFault {
+				panic(fmt.Sprintf("two variants, or a fault and a variant, are called %q", name))
 			}
 			all[name] = v
 		}

@@ -59,7 +59,7 @@ var requestVariants = map[string]Fault{
 		}
 		return etag, err
 	}}),
-	"manifest-looked-for-first": stored(&seam{put: func(ctx context.Context, next store.Store, w *write) (string, error) {
+	"manifest-created-after-a-look": stored(&seam{put: func(ctx context.Context, next store.Store, w *write) (string, error) {
 		if w.isManifest() {
 			switch _, err := next.Head(ctx, w.key); {
 			case err == nil:

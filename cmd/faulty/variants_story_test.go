@@ -242,7 +242,7 @@ func tell(t *testing.T, f Fault) *observation {
 
 // withAnswer puts what the process is going to say beside where it writes.
 func withAnswer(t *testing.T, dir string) string {
-	out := `{"name":"made","data":"bWFkZQ=="}{"name":"memories/ns/m","data":"bQ=="}` +
+	out := `{"name":"made","data":"bWFkZQ=="}{"name":"memories/ns/m","data":"bQ=="}{"name":"child","data":"Y2hpbGQ=","fork":true}` +
 		`{"content-type":"application/vnd.pugmark.pause+text","metadata":{"duration":"5m"}}`
 	if err := os.WriteFile(dir+"/out", []byte(out), 0o600); err != nil {
 		t.Fatal(err)

@@ -5,9 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"strings"
+	"sync/atomic"
 	"unicode/utf16"
 
 	"github.com/pugcheck/pugcheck/reference/pugmark/layout"
+	"github.com/pugcheck/pugcheck/reference/pugmark/session"
 	"github.com/pugcheck/pugcheck/reference/pugmark/store"
 	"github.com/pugcheck/pugcheck/reference/pugmark/stream"
 	"github.com/pugcheck/pugcheck/reference/pugmark/transport"
@@ -30,6 +33,7 @@ var streamVariants = map[string]Fault{
 	}),
 	"byte-by-byte":           dripping,
 	"push-on-the-last-delta": pushOnLastDelta,
+	"own-old-forks-shown":    ownOldForks,
 }
 
 // inlined reads snapshots with the bodies of at most 1024 bytes in their
@@ -143,3 +147,52 @@ func visibleIn(ctx context.Context, bucket store.Store, version uint32) int {
 }
 
 func utf16Of(r rune) []uint16 { return utf16.AppendRune(nil, r) }
+
+// ownOldForks reads the session's own fork records as plain entries once a later
+// checkpoint lies above them, when they have long been carried out.
+var ownOldForks = func() Fault {
+	var checkpoint atomic.Uint64
+	return stored(&seam{
+		list: func(ctx context.Context, next store.Store, prefix string, o store.ListOptions) (store.Page, error) {
+			page, err := next.List(ctx, prefix, o)
+			if err != nil || len(page.Keys) == 0 || running == "" || prefix != snapshotsOf(running) {
+				return page, err
+			}
+			for version := versionOf(page.Keys[0]); version > 0; version-- {
+				attrs, err := next.Head(ctx, prefix+layout.VersionFile(uint32(version)))
+				if err == nil && session.SnapshotType(attrs.Metadata["pugmark-snapshot-type"]).IsCheckpoint() {
+					checkpoint.Store(version)
+					break
+				}
+			}
+			return page, nil
+		},
+		open: func(ctx context.Context, next store.Store, key string) (io.ReadCloser, store.Attributes, error) {
+			body, attrs, err := next.Open(ctx, key)
+			own := running != "" && strings.HasPrefix(key, snapshotsOf(running))
+			if err != nil || !own || versionOf(key) >= checkpoint.Load() || attrs.ContentEncoding != "zstd" {
+				return body, attrs, err
+			}
+			raw, err := io.ReadAll(body)
+			body.Close()
+			if err != nil {
+				return nil, attrs, err
+			}
+			w := write{body: raw}
+			list, changed := w.descriptors(), false
+			for _, d := range list {
+				if d["fork"] == true || d["fork-session-id"] != nil {
+					changed = true
+					delete(d, "fork")
+					delete(d, "fork-session-id")
+					delete(d, "target-session")
+				}
+			}
+			if changed {
+				w.setDescriptors(list)
+			}
+			attrs.Size = int64(len(w.body))
+			return io.NopCloser(bytes.NewReader(w.body)), attrs, nil
+		},
+	})
+}()

@@ -36,9 +36,9 @@ var differences = map[string]func(o *observation) bool{
 	"blobs-only-where-none-is": func(o *observation) bool {
 		return len(o.sent("head", "objects/")) > 0 && len(o.sent("put", "objects/"+digestOf(gzipped))) == 1
 	},
-	"blobs-written-twice":       func(o *observation) bool { return repeated(o.requests, "put", "objects/") },
-	"commits-sent-again":        func(o *observation) bool { return repeated(o.requests, "put", "/manifest.json") },
-	"manifest-looked-for-first": func(o *observation) bool { return o.requests[0].op == "head" },
+	"blobs-written-twice":           func(o *observation) bool { return repeated(o.requests, "put", "objects/") },
+	"commits-sent-again":            func(o *observation) bool { return repeated(o.requests, "put", "/manifest.json") },
+	"manifest-created-after-a-look": func(o *observation) bool { return o.requests[0].op == "head" },
 	"memory-as-it-was": func(o *observation) bool {
 		return slices.ContainsFunc(o.sent("list", "memories/"), func(r request) bool { return r.key == "memories/" })
 	},
@@ -95,6 +95,10 @@ var differences = map[string]func(o *observation) bool{
 	"further-fields-on-the-wire": func(o *observation) bool { return strings.Count(o.stdin, `"x-hints"`) == 4 },
 	"byte-by-byte":               func(o *observation) bool { return o.written > 4096 },
 	"push-on-the-last-delta":     func(o *observation) bool { return strings.Count(o.stdin, `"event":"push"`) == 1 },
+
+	"own-old-forks-shown": func(o *observation) bool {
+		return len(o.calls) > 1 && strings.Contains(o.calls[1].raw, `"name":"child"`)
+	},
 
 	"further-variables": func(o *observation) bool { return o.environment["PUGMARK_RUNTIME"] != "" },
 	"bare-environment":  func(o *observation) bool { _, ok := o.environment["HOME"]; return !ok },

@@ -93,7 +93,7 @@ var variantRequests = []Variant{
 		What: "sends each conditional write that succeeded once more, as a client does whose answer got lost, and takes the refusal for its own work",
 	},
 	{
-		Name: "manifest-looked-for-first", Permits: []string{"S5.1-1", "S5.1-4"}, On: []string{"S5.1-2"},
+		Name: "manifest-created-after-a-look", Permits: []string{"S5.1-1", "S5.1-4"}, On: []string{"S5.1-2"},
 		What: "asks with HEAD for a manifest before it creates it on condition that there is none",
 	},
 	{
@@ -237,6 +237,10 @@ var variantStreams = []Variant{
 	{
 		Name: "push-on-the-last-delta", Permits: []string{"R-25", "P4.3-3"}, On: []string{"P4.3-4", "P4.3-5"},
 		What: "tags the objects of the last snapshot alone as new where nothing has stopped, whatever came between the last run and it",
+	},
+	{
+		Name: "own-old-forks-shown", Permits: []string{"R-24"}, On: []string{"P4.2-10", "P4.2-17", "P11.1-15", "S11.3-2"},
+		What: "replays fork records of its own to the handler once a later checkpoint lies above them",
 	},
 }
 
