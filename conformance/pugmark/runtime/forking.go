@@ -12,9 +12,10 @@ import (
 	"github.com/pugcheck/pugcheck/harness/fakes3"
 )
 
-// lag is how long a request is kept back where something must not happen
-// meanwhile: many times what a runtime needs to get ahead of itself, and it costs
-// no more than that where nothing happens.
+// lag is how long a request is kept back, or a handler is silent, where something
+// must not happen meanwhile: many times what a runtime needs to get ahead of
+// itself, and it costs no more than that where nothing happens. Seconds, as the
+// catalogue has them, would show no more: what the moments of requests say counts.
 const lag = 300 * time.Millisecond
 
 // pendingFork is a fork record that names a child which is not there yet. Its

@@ -9,6 +9,9 @@ import (
 	"github.com/pugcheck/pugcheck/conformance/pugmark/wire"
 )
 
+// The two phases (section 11.1) are demanded by the storage layout as well, and
+// judged for both with the scenarios of its sections 11.1 and 11.2.
+
 var _ = scenario("P11", "a-child-appears", "a handler forks with a short and with a long body: after the next run each has become a session with the body as its first object",
 	"P11-1 P11-2",
 	func(x *Lab) {
