@@ -47,6 +47,7 @@ var _ = scenario("P8", "versions-stay", "three runs write the same object: the n
 		was := map[string][]byte{}
 		for n := range 3 {
 			exit := x.invoked(s, x.remember(namespace+"/x"))
+			x.memoryLegible()
 			keys := x.Keys("memories/" + namespace + "/")
 			if len(keys) == 0 {
 				x.Stop("no memory file was written (%s)", exit.Exit)

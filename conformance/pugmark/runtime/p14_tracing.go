@@ -145,6 +145,33 @@ var _ = scenario("P14", "state", "the runtime is started inside a trace of the s
 		}
 	}, overBoth)
 
+var _ = scenario("P14.1", "exported-spans", "two runs of a session export their spans to a collector: all of them are of the session's trace",
+	"P14.1-2 P14.1-3",
+	func(x *Lab) {
+		s, c := x.plainLog(), x.collector()
+		for range 2 {
+			run := x.Run(s.ID, WithEnv(c.environment()...))
+			run.Next().Finish(x.unpadded("entry"))
+			run.Wait()
+		}
+		spans, err := c.all()
+		if len(spans) == 0 {
+			x.Stop("the runtime exports no spans by OTLP over HTTP (error: %v), which nothing obliges it to", err)
+		}
+		var roots, strays []string
+		for _, one := range spans {
+			if one.parent == "" {
+				roots = append(roots, one.name)
+				x.Clause("P14.1-2").Expect(one.trace).To(Equal(s.ID.String()), "the trace ID of a root span is the session ID (%s)", one.name)
+			}
+			if one.trace != s.ID.String() {
+				strays = append(strays, one.name+" in trace "+one.trace)
+			}
+		}
+		x.Clause("P14.1-3").Holds(len(strays) == 0, "all spans of the session's runs share the session's trace", "%d of %d do not: %s", len(strays), len(spans), strings.Join(strays, ", "))
+		x.Evidence("root spans", strings.Join(roots, ", "))
+	})
+
 var _ = scenario("P14.1", "one-trace-for-a-life", "a first run, one after a failure and a woken one of the same session, then a child of it: the session's runs share one trace ID, and the child has its own",
 	"P14.1-3",
 	func(x *Lab) {

@@ -40,6 +40,7 @@ var _ = scenario("S8.3", "the-last-slash-divides", "a namespace a is there and a
 		if len(x.memoryWrites()) == 0 {
 			x.Stop("no memory file was written")
 		}
+		x.memoryLegible()
 		for _, clause := range []string{"S8.3-2", "P8.2-3"} {
 			for _, w := range x.writtenMemory() {
 				for _, r := range w.file.Records {
