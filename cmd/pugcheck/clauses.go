@@ -12,12 +12,19 @@ import (
 	"github.com/pugcheck/pugcheck/conformance/catalogue"
 	"github.com/pugcheck/pugcheck/conformance/catalogue/manual"
 	"github.com/pugcheck/pugcheck/conformance/pugmark"
+	"github.com/pugcheck/pugcheck/conformance/pugmark/handler"
 	"github.com/pugcheck/pugcheck/conformance/pugmark/runtime"
 	"github.com/pugcheck/pugcheck/conformance/selection"
 )
 
 // judges tells which scenarios of which suites judge each clause.
-func judges() catalogue.Index { return runtime.Index() }
+func judges() catalogue.Index {
+	index := runtime.Index()
+	for id, more := range handler.Index() {
+		index[id] = append(index[id], more...)
+	}
+	return index
+}
 
 type clauseFilter struct {
 	levels   []string

@@ -40,6 +40,7 @@ against every normative clause of its two specifications, with evidence.
 
   pugcheck runtime                     judge the built-in reference runtime
   pugcheck runtime ./other-impl        judge another runtime
+  pugcheck handler 'python3 agent.py'  judge a handler
   pugcheck explain S6.3-1              what a clause demands and how it is judged`,
 		SilenceUsage:      true,
 		SilenceErrors:     true,
@@ -47,6 +48,7 @@ against every normative clause of its two specifications, with evidence.
 	}
 	root.AddCommand(
 		runtimeCommand(),
+		handlerCommand(),
 		clausesCommand(),
 		explainCommand(),
 		referenceCommand(),

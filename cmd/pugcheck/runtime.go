@@ -1,42 +1,22 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"os"
-	"os/signal"
+	goruntime "runtime"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/pugcheck/pugcheck/conformance"
 	"github.com/pugcheck/pugcheck/conformance/profile"
 	"github.com/pugcheck/pugcheck/conformance/pugmark/runtime"
-	runner "github.com/pugcheck/pugcheck/conformance/run"
 	"github.com/pugcheck/pugcheck/harness/report"
-	"github.com/pugcheck/pugcheck/harness/subject"
 )
 
-// runtimeFlags are the flags of pugcheck runtime, as given.
-type runtimeFlags struct {
-	profile string
-	without []string
-	strict  bool
-	seed    uint64
-	workers int
-	only    []string
-	skip    []string
-	timeout time.Duration
-	reports []string
-	timing  bool
-	verbose bool
-	list    bool
-}
-
 func runtimeCommand() *cobra.Command {
-	var f runtimeFlags
+	var f suiteFlags
+	var without []string
 	cmd := &cobra.Command{
 		Use:   "runtime [flags] [COMMAND [ARG...]]",
 		Short: "Judge a runtime, clause by clause",
@@ -58,122 +38,85 @@ Exit status: 0 the runtime conforms · 1 it does not, or did nothing that could 
 judged · 2 arguments, profile, selection or a program that cannot be used · 3 the
 run was interrupted, or the suite itself broke and nothing else was found.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.timeout = max(f.timeout, 0)
-			return judgeRuntime(cmd, f, args)
+			return judge(cmd, f, func() (*judgement, error) { return newRuntimeJudgement(cmd, f, without, args) })
 		},
 	}
+	f.register(cmd, "runtime")
 	flags := cmd.Flags()
-	flags.StringVar(&f.profile, "profile", "", "profile `FILE` (default ./"+profile.DefaultFile+" where it exists)")
-	flags.StringSliceVar(&f.without, "without", nil, "capabilities the runtime lacks, as a comma-separated `LIST`: "+strings.Join(profile.Capabilities, ", "))
-	flags.BoolVar(&f.strict, "strict", false, "warnings fail, except on what is only permitted")
-	flags.Uint64Var(&f.seed, "seed", 0, "seed `N` of everything random (default: drawn, and printed)")
+	flags.StringSliceVar(&without, "without", nil, "capabilities the runtime lacks, as a comma-separated `LIST`: "+strings.Join(profile.Capabilities, ", "))
 	flags.IntVar(&f.workers, "workers", 0, "scenarios run side by side, at most `N` (default three times the cores)")
-	flags.StringArrayVar(&f.only, "only", nil, "only what `SELECTOR` names: clause, section, glob or scenario; repeatable, or comma-separated")
-	flags.StringArrayVar(&f.skip, "skip", nil, "leave out what `SELECTOR` names")
 	flags.DurationVar(&f.timeout, "timeout", 0, "how long the runtime may take for one step, as `DURATION` (default 20s)")
-	flags.StringArrayVar(&f.reports, "report", nil, "also write the result as `FORMAT=FILE`; known: "+strings.Join(report.Formats, ", ")+"; FILE - is standard output")
-	flags.BoolVar(&f.timing, "timing", false, "show where the time went")
-	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show everything in full")
-	flags.BoolVar(&f.list, "list", false, "list the scenarios that would be run, and run none")
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		if strings.HasPrefix(err.Error(), "unknown") {
-			return usageError(fmt.Errorf("%w; if it is meant for the runtime, quote the command (pugcheck runtime './impl --flag') or put -- before it", err))
-		}
-		return usageError(err)
-	})
 	return cmd
 }
 
-// judgeRuntime is the whole of pugcheck runtime. Everything that can be wrong with
-// the arguments is found before anything runs.
-func judgeRuntime(cmd *cobra.Command, f runtimeFlags, args []string) error {
-	targets, err := report.ParseTargets(f.reports)
+func newRuntimeJudgement(cmd *cobra.Command, f suiteFlags, without, args []string) (*judgement, error) {
+	j, err := newJudgement(cmd, f)
 	if err != nil {
-		return usageError(err)
+		return nil, err
 	}
-	j, err := newRuntimeJudgement(cmd, f, args)
-	if err != nil {
-		return usageError(err)
-	}
-	if f.list {
-		return j.list(cmd.OutOrStdout())
-	}
-	if program := j.config.Profile.Program(); program != "" {
-		if err := subject.Check([]string{program}); err != nil {
-			return usageError(fmt.Errorf("the runtime cannot be started: %w", err))
+	r := &j.profile.Runtime
+	for _, c := range without {
+		if !profile.IsCapability(c) {
+			return nil, fmt.Errorf("--without: unknown capability %q; known are %s", c, strings.Join(profile.Capabilities, ", "))
+		}
+		if !r.Lacks(c) {
+			r.Without = append(r.Without, c)
 		}
 	}
-	guard, err := subject.StartGuard(j.self, "guard")
-	if err != nil {
-		return &exitError{exitTrouble, err}
+	if j.changed("timeout") {
+		r.Timeout = f.timeout
 	}
-
-	ctx, stop := interruptible()
-	defer stop()
-	began := time.Now()
-	plan := j.plan()
-	progress := j.progress(len(plan.Scenarios))
-	silent := context.AfterFunc(ctx, func() { progress.Say("interrupted: ending what runs (interrupt again to end at once)") })
-	plan.Observer = &watcher{progress: progress, clauses: j.clauses, strict: f.strict}
-	outcome, trouble := runner.Run(ctx, plan)
-	silent()
-	progress.Close()
-	// Whatever a crashed worker left behind is gone before the report says anything.
-	trouble = errors.Join(trouble, guard.Close())
-	result := j.result(outcome, trouble, began)
-	return j.conclude(result, outcome, targets)
+	if err := j.runtimeSubject(args, cmd.ArgsLenAtDash()); err != nil {
+		return nil, err
+	}
+	if len(without) > 0 {
+		j.again = []string{"--without", strings.Join(without, ",")}
+	}
+	config := runtime.Config{Profile: *r, Pugcheck: j.self, Timeout: r.Timeout}
+	j.suite, j.job = runtimeSuite(config), config
+	j.first, j.atOnce, j.without, j.program = runtime.Preflight, 3*goruntime.NumCPU(), r.Without, r.Program()
+	j.lacking = func(sc conformance.Scenario) string {
+		for _, c := range sc.Needs {
+			if r.Lacks(c) {
+				return fmt.Sprintf("the runtime was declared to lack %s (--without %s, or the profile)", c, c)
+			}
+		}
+		return ""
+	}
+	return j, j.choose()
 }
 
-// conclude writes the reports and turns the standing into an exit status.
-func (j *runtimeJudgement) conclude(result *report.Result, outcome runner.Result, targets []report.Target) error {
-	human := os.Stdout
-	for _, t := range targets {
-		if t.Path == "-" {
-			human = os.Stderr
+// runtimeSubject finds out what starts the runtime: the arguments (those behind "--"
+// word by word), else the profile, else the reference.
+func (j *judgement) runtimeSubject(args []string, dash int) error {
+	r := &j.profile.Runtime
+	if len(args) == 0 {
+		switch {
+		case !r.NeedsCommand():
+			j.subject = report.Subject{Name: r.Program(), Command: []string{}}
+		case len(r.Command) > 0:
+			j.subject = report.Subject{Name: profile.Quote(r.Command), Command: r.Command}
+		default:
+			r.Command = []string{j.self, "reference"}
+			j.subject = report.Subject{Name: "pugcheck reference", Command: []string{"pugcheck", "reference"}, BuiltIn: true}
 		}
-	}
-	var failed error
-	for _, t := range targets {
-		failed = errors.Join(failed, t.Write(result, os.Stdout))
-	}
-	if why := unstartable(outcome); why != "" {
-		return usageError(errors.Join(errors.New(why), failed))
-	}
-	failed = errors.Join(failed, j.terminal(human).Write(human, result))
-	if failed != nil {
-		return &exitError{exitTrouble, failed}
-	}
-	switch result.Standing() {
-	case report.Conforming:
 		return nil
-	case report.NotConforming:
-		return &exitError{exitNotConforming, nil}
-	default:
-		return &exitError{exitTrouble, nil}
 	}
-}
-
-// unstartable is why the program could not be executed; "" if it could.
-func unstartable(r runner.Result) string {
-	for _, o := range r.Outcomes {
-		if o.Unstartable {
-			return o.Reason
-		}
+	if !r.NeedsCommand() {
+		return fmt.Errorf("%s: run names its own program, so %s would have no place; begin run with \"{runtime}\", or leave COMMAND out", j.profile.File, profile.Quote(args))
 	}
-	return ""
+	words, typed, err := splitCommand(args, dash)
+	if err != nil {
+		return err
+	}
+	r.Command, j.typed = words, typed
+	j.subject = report.Subject{Name: profile.Quote(words), Command: words}
+	return nil
 }
 
-// interruptible is a context that ends with the first interrupt. The second one
-// ends the process at once; the guard cleans up behind it.
-func interruptible() (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	release := context.AfterFunc(ctx, stop)
-	return ctx, func() { release(); stop() }
-}
-
-// suiteFor makes the suite for a configuration, in the parent and in each worker.
+// runtimeSuite makes the suite for a configuration, in the parent and in each worker.
 // A runtime that may take longer for each step needs longer for a scenario.
-func suiteFor(c runtime.Config) *runtimeSuite {
+func runtimeSuite(c runtime.Config) *conformance.Suite {
 	s := runtime.Suite(c)
 	if c.Timeout > runtime.DefaultTimeout {
 		factor := float64(c.Timeout) / float64(runtime.DefaultTimeout)

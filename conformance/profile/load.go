@@ -50,7 +50,7 @@ func Parse(name string, data []byte) (Profile, error) {
 	if doc.Content[0].Tag == "!!null" {
 		return p, nil
 	}
-	r.profile(doc.Content[0], &p.Runtime)
+	r.profile(doc.Content[0], &p)
 	if len(r.errs) > 0 {
 		return Profile{}, errors.Join(r.errs...)
 	}
@@ -73,9 +73,11 @@ type key struct {
 	read func(*yaml.Node)
 }
 
-func (r *reader) profile(n *yaml.Node, rt *Runtime) {
+func (r *reader) profile(n *yaml.Node, p *Profile) {
+	rt := &p.Runtime
 	r.mapping(n, "the profile", []key{
 		{"runtime", func(n *yaml.Node) { r.runtime(n, rt) }},
+		{"handler", func(n *yaml.Node) { r.handler(n, &p.Handler) }},
 		{"assumed", func(n *yaml.Node) { r.assumed(n, &rt.Assumed) }},
 	})
 }

@@ -24,7 +24,23 @@ const DefaultFile = "pugcheck.yaml"
 type Profile struct {
 	File    string // path it was read from; empty = defaults
 	Runtime Runtime
+	Handler Handler
 }
+
+// Handler is how a handler is met, and on what it is judged beside the built-in logs.
+type Handler struct {
+	Command  []string          // program and arguments; empty where URL is set
+	URL      string            // of a handler that is reached by HTTP
+	RPC      bool              // Command hosts an HTTP service
+	Logs     []NamedFile       // in the order of the file
+	Memory   string            // directory that the memory server serves
+	Metadata map[string]string // of the session
+	Agent    string            // ID of the agent
+	Timeout  time.Duration     // for one invocation; 0 = the suite's default
+}
+
+// NamedFile is a file under a name. Path is relative to the working directory.
+type NamedFile struct{ Name, Path string }
 
 // Runtime is how a runtime is started and what it is assumed to do.
 type Runtime struct {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -146,13 +147,42 @@ assumed:
 	}
 }
 
+// TestHandlerSection: what a handler is met with, and files that are relative to the profile.
+func TestHandlerSection(t *testing.T) {
+	p, err := Parse("agents/pugcheck.yaml", []byte(`
+handler:
+  command: [python3, agent.py]
+  rpc: true
+  logs: {forks: logs/forks.ndjson, sleeps: /abs/sleeps.ndjson}
+  memory: memory
+  metadata: {team: blue}
+  agent: a7
+  timeout: 3s
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Handler{
+		Command: []string{"python3", "agent.py"}, RPC: true, Memory: "agents/memory", Metadata: map[string]string{"team": "blue"}, Agent: "a7", Timeout: 3 * time.Second,
+		Logs: []NamedFile{{"forks", "agents/logs/forks.ndjson"}, {"sleeps", "/abs/sleeps.ndjson"}},
+	}
+	if d := cmp.Diff(want, p.Handler); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestParseErrors(t *testing.T) {
 	for name, tc := range map[string]struct {
 		in   string
 		want []string
 	}{
 		"unknown key":        {"runtime:\n  rnu: [a]\n", []string{"p.yaml:2: unknown key \"rnu\" in runtime; known are command, run"}},
-		"unknown top":        {"handler: {}\n", []string{"p.yaml:1: unknown key \"handler\""}},
+		"unknown top":        {"backend: {}\n", []string{"p.yaml:1: unknown key \"backend\" in the profile; known are runtime, handler, assumed"}},
+		"handler key":        {"handler:\n  log: x\n", []string{"p.yaml:2: unknown key \"log\" in handler; known are command, url, rpc, logs"}},
+		"handler twice met":  {"handler:\n  command: x\n  url: http://h/\n", []string{"p.yaml:2: a handler has a command or a url, not both"}},
+		"handler rpc":        {"handler:\n  rpc: 1\n", []string{"p.yaml:2: true or false is expected, not \"1\""}},
+		"handler logs":       {"handler:\n  logs: [a]\n", []string{"p.yaml:2: handler.logs must be a mapping of names to values"}},
+		"handler log twice":  {"handler:\n  logs:\n    a: x\n    a: y\n", []string{"p.yaml:4: the name \"a\" is empty, or stands twice in handler.logs"}},
 		"twice":              {"runtime:\n  timeout: 1s\n  timeout: 2s\n", []string{"p.yaml:3: key \"timeout\" stands twice"}},
 		"not a list":         {"runtime:\n  run: ./x run\n", []string{"p.yaml:2: a command is a list of words, not \"./x run\""}},
 		"wrong type":         {"runtime:\n  run: [a, {b: c}]\n", []string{"p.yaml:2: a text is expected, not a mapping"}},

@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -72,7 +71,7 @@ var _ = everyStream("P3-1 P3-2 P3-5 P3-10 P3-11 P3.1-1 P3.1-2 P3.1-3 P4-1 P2.1-2
 var _ = everyStream("P3-3", func(x *Lab, inv *Invocation, s Stream) {
 	const demand = "each JSON object is one record: none is a frame around records"
 	for _, in := range s.Inputs {
-		if field := frames(in.Record); field != "" {
+		if field := wire.Frames(in.Record, wire.InputFields); field != "" {
 			x.Clause("P3-3").Holds(false, demand, "%s: record %d at byte %d has no field of an Input but a field %q that holds objects with such fields: %s", inv.which(), in.N, in.Offset, field, clip(in.Raw, 300))
 			return
 		}
@@ -173,48 +172,11 @@ func (s Stream) unreadable() string {
 		}
 	}
 	for _, in := range s.Inputs {
-		if field := frames(in.Record); field != "" {
+		if field := wire.Frames(in.Record, wire.InputFields); field != "" {
 			return fmt.Sprintf("record %d is a frame: its field %q holds records", in.N, field)
 		}
 	}
 	return ""
-}
-
-// frames names the unknown field in which a record without a filled field of an
-// Input holds objects that have such fields; "" for any other record.
-func frames(r wire.Record) string {
-	for _, known := range wire.InputFields {
-		if r.Has(known) && !r.Zero(known) {
-			return ""
-		}
-	}
-	for _, key := range r.Keys {
-		if !slices.Contains(wire.InputFields, key) && holdsRecords(r.Fields[key]) {
-			return key
-		}
-	}
-	return ""
-}
-
-// holdsRecords tells whether a value is an object with fields of an Input, or an
-// array of such objects.
-func holdsRecords(raw json.RawMessage) bool {
-	var list []json.RawMessage
-	if json.Unmarshal(raw, &list) != nil {
-		list = []json.RawMessage{raw}
-	}
-	for _, item := range list {
-		var object map[string]json.RawMessage
-		if json.Unmarshal(item, &object) != nil {
-			continue
-		}
-		for _, known := range wire.InputFields {
-			if _, ok := object[known]; ok {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // which names the invocation in the texts of the invariants.

@@ -88,12 +88,12 @@ func DecodeOutputs(b []byte) ([]Output, []Fault) {
 // known gives typed access to the record's fields; faults are placed at the field's value.
 func (r Record) known(faults *[]Fault) fields {
 	return fields{raw: r.Fields, fault: func(field string, kind FaultKind, text string) {
-		*faults = append(*faults, Fault{r.N, r.place(field), kind, text})
+		*faults = append(*faults, Fault{r.N, r.Place(field), kind, text})
 	}}
 }
 
-// place is where in the stream the value of a field begins.
-func (r Record) place(field string) int64 {
+// Place is where in the stream the value of a field begins; the record's beginning for one that it lacks.
+func (r Record) Place(field string) int64 {
 	at := r.Offset
 	s := scanner{b: r.Raw}
 	members, _ := s.object(true)

@@ -16,25 +16,63 @@ import (
 	"github.com/pugcheck/pugcheck/conformance"
 	"github.com/pugcheck/pugcheck/conformance/profile"
 	"github.com/pugcheck/pugcheck/conformance/pugmark"
-	"github.com/pugcheck/pugcheck/conformance/pugmark/runtime"
 	runner "github.com/pugcheck/pugcheck/conformance/run"
 	"github.com/pugcheck/pugcheck/conformance/selection"
 	"github.com/pugcheck/pugcheck/harness/report"
 	"github.com/pugcheck/pugcheck/harness/subject"
 )
 
-type runtimeSuite = conformance.Suite
+// suiteFlags are the flags that every suite has, as given.
+type suiteFlags struct {
+	profile string
+	strict  bool
+	seed    uint64
+	workers int
+	only    []string
+	skip    []string
+	timeout time.Duration
+	reports []string
+	timing  bool
+	verbose bool
+	list    bool
+}
 
-// runtimeJudgement is a run of the runtime suite, from what was asked for to
-// what is told.
-type runtimeJudgement struct {
-	flags   runtimeFlags
+// register adds the flags to a command. subject names what is judged, in messages.
+func (f *suiteFlags) register(cmd *cobra.Command, subject string) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.profile, "profile", "", "profile `FILE` (default ./"+profile.DefaultFile+" where it exists)")
+	flags.BoolVar(&f.strict, "strict", false, "warnings fail, except on what is only permitted")
+	flags.Uint64Var(&f.seed, "seed", 0, "seed `N` of everything random (default: drawn, and printed)")
+	flags.StringArrayVar(&f.only, "only", nil, "only what `SELECTOR` names: clause, section, glob or scenario; repeatable, or comma-separated")
+	flags.StringArrayVar(&f.skip, "skip", nil, "leave out what `SELECTOR` names")
+	flags.StringArrayVar(&f.reports, "report", nil, "also write the result as `FORMAT=FILE`; known: "+strings.Join(report.Formats, ", ")+"; FILE - is standard output")
+	flags.BoolVar(&f.timing, "timing", false, "show where the time went")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show everything in full")
+	flags.BoolVar(&f.list, "list", false, "list the scenarios that would be run, and run none")
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		if strings.HasPrefix(err.Error(), "unknown") {
+			return usageError(fmt.Errorf("%w; if it is meant for the %[2]s, quote the command (pugcheck %[2]s './impl --flag') or put -- before it", err, subject))
+		}
+		return usageError(err)
+	})
+}
+
+// judgement is a run of a suite, from what was asked for to what is told.
+type judgement struct {
+	flags   suiteFlags
 	self    string // this executable
 	profile profile.Profile
 	subject report.Subject
+	program string   // what has to exist and be executable; "" = nothing
 	typed   []string // the command as words that can be typed again
-	config  runtime.Config
-	suite   *runtimeSuite
+	suite   *conformance.Suite
+	job     any                               // what a worker makes the suite of
+	first   string                            // scenario that is run first and alone
+	atOnce  int                               // scenarios side by side, unless --workers says otherwise
+	without []string                          // capabilities that the subject was declared to lack
+	again   []string                          // flags of the suite's own that repeat this judgement
+	lacking func(conformance.Scenario) string // why the subject cannot be asked this; "" if it can
+
 	clauses map[string]bool // in the result
 	implied map[string]bool // of these, the ones that are there only if something judged them
 	chosen  []conformance.Scenario
@@ -44,26 +82,22 @@ type runtimeJudgement struct {
 	invoked string // how pugcheck was called
 }
 
-func newRuntimeJudgement(cmd *cobra.Command, f runtimeFlags, args []string) (*runtimeJudgement, error) {
-	j := &runtimeJudgement{flags: f, changed: cmd.Flags().Changed, invoked: invocation(), left: map[string]string{}, implied: map[string]bool{}}
+// newJudgement is a judgement whose profile is loaded and whose subject is still to be
+// filled in.
+func newJudgement(cmd *cobra.Command, f suiteFlags) (*judgement, error) {
+	j := &judgement{flags: f, changed: cmd.Flags().Changed, invoked: invocation(), left: map[string]string{}, implied: map[string]bool{}}
 	var err error
 	if j.self, err = os.Executable(); err != nil {
-		return nil, fmt.Errorf("finding pugcheck itself, which plays the handlers: %w", err)
+		return nil, fmt.Errorf("finding pugcheck itself, which plays the other side: %w", err)
 	}
 	if j.profile, err = profile.Load(f.profile); err != nil {
 		return nil, err
 	}
-	if err := j.adjustProfile(); err != nil {
-		return nil, err
+	if j.changed("timeout") && f.timeout <= 0 {
+		return nil, fmt.Errorf("--timeout: a step needs some time, such as 20s")
 	}
-	if err := j.command(args, cmd.ArgsLenAtDash()); err != nil {
-		return nil, err
-	}
-	r := j.profile.Runtime
-	j.config = runtime.Config{Profile: r, Pugcheck: j.self, Timeout: r.Timeout}
-	j.suite = suiteFor(j.config)
-	if err := j.choose(); err != nil {
-		return nil, err
+	if j.changed("workers") && f.workers < 1 {
+		return nil, fmt.Errorf("--workers: at least one is needed")
 	}
 	// Short enough to be typed, and exact in every JSON reader.
 	if j.seed = f.seed; !j.changed("seed") {
@@ -72,66 +106,26 @@ func newRuntimeJudgement(cmd *cobra.Command, f runtimeFlags, args []string) (*ru
 	return j, nil
 }
 
-// adjustProfile applies the flags that stand for entries of the profile.
-func (j *runtimeJudgement) adjustProfile() error {
-	r := &j.profile.Runtime
-	for _, c := range j.flags.without {
-		if !profile.IsCapability(c) {
-			return fmt.Errorf("--without: unknown capability %q; known are %s", c, strings.Join(profile.Capabilities, ", "))
-		}
-		if !r.Lacks(c) {
-			r.Without = append(r.Without, c)
-		}
-	}
-	if j.changed("timeout") {
-		if j.flags.timeout <= 0 {
-			return fmt.Errorf("--timeout: a step needs some time, such as 20s")
-		}
-		r.Timeout = j.flags.timeout
-	}
-	if j.changed("workers") && j.flags.workers < 1 {
-		return fmt.Errorf("--workers: at least one is needed")
-	}
-	return nil
-}
-
-// command finds out what starts the runtime: the arguments (those behind "--"
-// word by word), else the profile, else the reference.
-func (j *runtimeJudgement) command(args []string, dash int) error {
-	r := &j.profile.Runtime
-	if len(args) == 0 {
-		switch {
-		case !r.NeedsCommand():
-			j.subject = report.Subject{Name: r.Program(), Command: []string{}}
-		case len(r.Command) > 0:
-			j.subject = report.Subject{Name: profile.Quote(r.Command), Command: r.Command}
-		default:
-			r.Command = []string{j.self, "reference"}
-			j.subject = report.Subject{Name: "pugcheck reference", Command: []string{"pugcheck", "reference"}, BuiltIn: true}
-		}
-		return nil
-	}
-	if !r.NeedsCommand() {
-		return fmt.Errorf("%s: run names its own program, so %s would have no place; begin run with \"{runtime}\", or leave COMMAND out", j.profile.File, profile.Quote(args))
-	}
-	words := args
+// splitCommand makes words of the arguments that name a subject. One word with spaces
+// is split as a shell would, unless a file has that name; words behind "--" stay as
+// they are. typed is what can be typed again.
+func splitCommand(args []string, dash int) (words, typed []string, err error) {
+	words = args
 	if dash < 0 {
 		dash = len(args)
 	}
 	if dash == 1 && strings.ContainsAny(args[0], " \t\n'\"\\") && !exists(args[0]) {
 		split, err := subject.SplitCommand(args[0])
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		words = append(split, args[1:]...)
 	}
-	r.Command = words
-	j.subject = report.Subject{Name: profile.Quote(words), Command: words}
-	j.typed = append([]string{"--"}, words...)
+	typed = append([]string{"--"}, words...)
 	if len(words) == 1 || !slices.ContainsFunc(words[1:], func(w string) bool { return strings.HasPrefix(w, "-") }) {
-		j.typed = words
+		typed = words
 	}
-	return nil
+	return words, typed, nil
 }
 
 func exists(path string) bool {
@@ -141,7 +135,7 @@ func exists(path string) bool {
 
 // choose applies --only and --skip, and takes out what needs a capability that
 // the runtime lacks. It fails where nothing is left to run.
-func (j *runtimeJudgement) choose() error {
+func (j *judgement) choose() error {
 	only, err := selection.Parse(j.flags.only)
 	if err != nil {
 		return fmt.Errorf("--only: %w", err)
@@ -198,7 +192,7 @@ func (j *runtimeJudgement) choose() error {
 // A scenario that is named brings them along, so that repeating it shows all that
 // it showed before. As clauses they select scenarios only where nothing else
 // does: one of them in a section would select everything.
-func (j *runtimeJudgement) invariants(only selection.Selectors, chosen *selection.Selected, ids []string, bare []selection.ScenarioRef) {
+func (j *judgement) invariants(only selection.Selectors, chosen *selection.Selected, ids []string, bare []selection.ScenarioRef) {
 	if only.Empty() {
 		return
 	}
@@ -219,14 +213,12 @@ func (j *runtimeJudgement) invariants(only selection.Selectors, chosen *selectio
 }
 
 // excluded is why a selected scenario is not run; "" if it is.
-func (j *runtimeJudgement) excluded(sc conformance.Scenario, dropped selection.Selected) string {
+func (j *judgement) excluded(sc conformance.Scenario, dropped selection.Selected) string {
 	if dropped.Scenarios[sc.ID] {
 		return "its scenario was left out (--skip)"
 	}
-	for _, c := range sc.Needs {
-		if j.profile.Runtime.Lacks(c) {
-			return fmt.Sprintf("the runtime was declared to lack %s (--without %s, or the profile)", c, c)
-		}
+	if why := j.lacking(sc); why != "" {
+		return why
 	}
 	if len(dropped.Clauses) > 0 && !slices.ContainsFunc(sc.Clauses, func(id string) bool { return j.clauses[id] }) {
 		return "all of its clauses were left out (--skip)"
@@ -234,7 +226,7 @@ func (j *runtimeJudgement) excluded(sc conformance.Scenario, dropped selection.S
 	return ""
 }
 
-func (j *runtimeJudgement) whyNothing(selected int) string {
+func (j *judgement) whyNothing(selected int) string {
 	if selected == 0 {
 		return fmt.Sprintf("no scenario judges %s yet", strings.Join(j.flags.only, ", "))
 	}
@@ -262,7 +254,7 @@ func elsewhere(words []string, suite string) string {
 	return out
 }
 
-func (j *runtimeJudgement) list(w io.Writer) error {
+func (j *judgement) list(w io.Writer) error {
 	for _, sc := range j.suite.Scenarios {
 		note := ""
 		if why := j.left[sc.ID]; why != "" {
@@ -279,29 +271,29 @@ func (j *runtimeJudgement) list(w io.Writer) error {
 }
 
 // plan is what is run: the chosen scenarios, and before them the preflight.
-func (j *runtimeJudgement) plan() runner.Plan {
+func (j *judgement) plan() runner.Plan {
 	scenarios := j.chosen
-	isPreflight := func(sc conformance.Scenario) bool { return sc.ID == runtime.Preflight }
+	isPreflight := func(sc conformance.Scenario) bool { return sc.ID == j.first }
 	if !slices.ContainsFunc(scenarios, isPreflight) {
 		i := slices.IndexFunc(j.suite.Scenarios, isPreflight)
 		scenarios = append([]conformance.Scenario{j.suite.Scenarios[i]}, scenarios...)
-		delete(j.left, runtime.Preflight)
+		delete(j.left, j.first)
 	}
 	return runner.Plan{
-		Worker: []string{j.self, "worker"}, Job: j.config, Seed: j.seed, Workers: j.workers(),
-		Preflight: runtime.Preflight, Scenarios: scenarios,
+		Worker: []string{j.self, "worker", j.suite.Name}, Job: j.job, Seed: j.seed, Workers: j.workers(),
+		Preflight: j.first, Scenarios: scenarios,
 	}
 }
 
-func (j *runtimeJudgement) workers() int {
+func (j *judgement) workers() int {
 	if j.flags.workers > 0 {
 		return j.flags.workers
 	}
-	return 3 * goruntime.NumCPU()
+	return j.atOnce
 }
 
 // result is everything that is told about the run.
-func (j *runtimeJudgement) result(r runner.Result, trouble error, began time.Time) *report.Result {
+func (j *judgement) result(r runner.Result, trouble error, began time.Time) *report.Result {
 	notRun := map[string]string{}
 	for id, why := range j.left {
 		notRun[id] = why
@@ -315,7 +307,7 @@ func (j *runtimeJudgement) result(r runner.Result, trouble error, began time.Tim
 	}
 	out := &report.Result{
 		Schema: report.Schema, Suite: j.suite.Name, Subject: j.subject,
-		Profile: report.Profile{File: j.profile.File, Strict: j.flags.strict, Without: j.profile.Runtime.Without},
+		Profile: report.Profile{File: j.profile.File, Strict: j.flags.strict, Without: j.without},
 		Seed:    j.seed, Versions: versions(), Selection: j.flags.only, Skipped: j.flags.skip,
 		Started: began.UTC(), DurationMS: float64(time.Since(began).Microseconds()) / 1000, Workers: j.workers(),
 		Complete: !r.Interrupted && trouble == nil && unstartable(r) == "", Blocked: r.Blocked,
@@ -340,7 +332,7 @@ func (j *runtimeJudgement) result(r runner.Result, trouble error, began time.Tim
 }
 
 // context adds the headings and readings that the clauses of a result name.
-func (j *runtimeJudgement) context(out *report.Result) {
+func (j *judgement) context(out *report.Result) {
 	sections, readings := map[string]bool{}, map[string]bool{}
 	for _, c := range out.Clauses {
 		sections[c.Section] = true
@@ -361,13 +353,10 @@ func (j *runtimeJudgement) context(out *report.Result) {
 }
 
 // repeat is the command line that runs one scenario once more with the same seed.
-func (j *runtimeJudgement) repeat(scenario string) string {
-	words := []string{"runtime", "--seed", fmt.Sprint(j.seed), "--only", scenario}
+func (j *judgement) repeat(scenario string) string {
+	words := []string{j.suite.Name, "--seed", fmt.Sprint(j.seed), "--only", scenario}
 	if j.flags.profile != "" {
 		words = append(words, "--profile", j.flags.profile)
-	}
-	if len(j.flags.without) > 0 {
-		words = append(words, "--without", strings.Join(j.flags.without, ","))
 	}
 	if j.flags.strict {
 		words = append(words, "--strict")
@@ -375,6 +364,7 @@ func (j *runtimeJudgement) repeat(scenario string) string {
 	if j.changed("timeout") {
 		words = append(words, "--timeout", j.flags.timeout.String())
 	}
+	words = append(words, j.again...)
 	return j.invoked + " " + profile.Quote(append(words, j.typed...))
 }
 

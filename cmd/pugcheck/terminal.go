@@ -31,7 +31,7 @@ func layoutFor(f *os.File) page.Layout {
 	return page.Layout{Width: min(widthOf(f), 120), Colour: coloured(f)}
 }
 
-func (j *runtimeJudgement) terminal(f *os.File) report.Terminal {
+func (j *judgement) terminal(f *os.File) report.Terminal {
 	return report.Terminal{
 		Layout:  layoutFor(f),
 		Verbose: j.flags.verbose, Timing: j.flags.timing,
@@ -40,7 +40,7 @@ func (j *runtimeJudgement) terminal(f *os.File) report.Terminal {
 }
 
 // progress begins to show progress on standard error, and says what is judged.
-func (j *runtimeJudgement) progress(scenarios int) *report.Progress {
+func (j *judgement) progress(scenarios int) *report.Progress {
 	plural := "s"
 	if scenarios == 1 {
 		plural = ""

@@ -1,0 +1,112 @@
+package handler
+
+// Control is the control run of a log: nothing changed, the input closed after the
+// last record. It is made once per process.
+func (x *Lab) Control(log Log) *Exchange {
+	x.bench.mu.Lock()
+	e := x.bench.controls[log.Name]
+	x.bench.mu.Unlock()
+	if e != nil {
+		return e
+	}
+	e = x.Play(log, Variation{})
+	x.bench.mu.Lock()
+	x.bench.controls[log.Name] = e
+	x.bench.mu.Unlock()
+	return e
+}
+
+// repeated are two more control runs of a log, made when a comparison has to know what
+// differs by itself.
+func (x *Lab) repeated(log Log) []*Exchange {
+	x.bench.mu.Lock()
+	again := x.bench.repeats[log.Name]
+	x.bench.mu.Unlock()
+	if again != nil {
+		return again
+	}
+	for range 2 {
+		again = append(again, x.Play(log, Variation{What: "nothing changed"}))
+	}
+	x.bench.mu.Lock()
+	x.bench.repeats[log.Name] = again
+	x.bench.mu.Unlock()
+	return again
+}
+
+// How to provoke what a log did not.
+const (
+	hintOutputs = "the handler gave no Output on any log; give one on which it does (--log my-log.ndjson)"
+	hintBodies  = "the handler's Outputs do not depend on the bodies of any log; give one on which they do (--log my-log.ndjson)"
+	hintFetches = "the handler fetched no body on any log; give one on which it does (--log my-log.ndjson)"
+	hintMemory  = "the handler read no memory on any log; give one on which it does (--log my-log.ndjson, and --memory DIR for what it finds there)"
+	hintWrites  = "the handler wrote no memory on any log; give one on which it does (--log my-log.ndjson)"
+	hintPauses  = "the handler did not pause on any log; give one on which it does (--log my-log.ndjson)"
+	hintForks   = "the handler did not fork on any log; give one on which it does (--log my-log.ndjson)"
+)
+
+// Exemplar is the log that comparisons are made on: the first one on which the handler
+// succeeds and gives Outputs; failing that, the first on which it succeeds, where only
+// its failing can be seen. It ends the scenario where there is none.
+func (x *Lab) Exemplar() (Log, *Exchange) {
+	var first Log
+	var succeeded *Exchange
+	for _, log := range x.Logs() {
+		e := x.Control(log)
+		switch {
+		case !e.Ended:
+			// One such wait is enough; the scenario on all logs tells of each.
+			x.Stop("the handler did not come to an end on %s: %s", log, e.How())
+		case e.Well() && len(e.Records()) > 0:
+			return log, e
+		case e.Well() && succeeded == nil:
+			first, succeeded = log, e
+		}
+	}
+	if succeeded == nil {
+		x.Stop("the handler succeeds on no log; give one on which it does (--log my-log.ndjson)")
+	}
+	return first, succeeded
+}
+
+// Where finds the first log on whose control run f says true.
+func (x *Lab) Where(f func(e *Exchange) bool) (Log, *Exchange, bool) {
+	for _, log := range x.Logs() {
+		if e := x.Control(log); e.Well() && f(e) {
+			return log, e, true
+		}
+	}
+	return Log{}, nil, false
+}
+
+// Fetcher is a log on which the handler fetches bodies when they are served by URL
+// only, with that run. It ends the scenario where there is none.
+func (x *Lab) Fetcher() (Log, *Exchange) {
+	for _, log := range x.Logs() {
+		if len(log.Entries) == 0 || !x.Control(log).Well() {
+			continue
+		}
+		e := x.Play(log, Variation{What: "all bodies by URL only", Bodies: ByURL})
+		if e.Well() && len(e.Records()) > 0 && len(e.from(e.objectFetches)) > 0 {
+			return log, e
+		}
+	}
+	x.Stop(hintFetches)
+	return Log{}, nil
+}
+
+// objectFetches are the requests to the object server.
+func (e *Exchange) objectFetches(f Fetch) bool { return f.Server.Name == "object server" }
+
+// memoryFetches are the requests to the memory server.
+func (e *Exchange) memoryFetches(f Fetch) bool { return f.Server.Name == "memory server" }
+
+func (e *Exchange) from(which func(Fetch) bool) []Fetch {
+	var out []Fetch
+	for _, f := range e.Fetches {
+		if which(f) {
+			out = append(out, f)
+		}
+	}
+	return out
+}

@@ -1,0 +1,215 @@
+package handler
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pugcheck/pugcheck/conformance/pugmark/wire"
+)
+
+// An invariant is a rule for every output stream and every request of a handler, in
+// whatever scenario: each runs when a scenario's story is over.
+type invariant struct {
+	clauses []string
+	judge   func(x *Lab, e *Exchange)
+}
+
+var invariants []invariant
+
+// always registers a rule over each invocation.
+func always(clauses string, judge func(x *Lab, e *Exchange)) bool {
+	invariants = append(invariants, invariant{strings.Fields(clauses), judge})
+	return true
+}
+
+// Always lists the clauses that any scenario can give a verdict on.
+func Always() []string {
+	out := []string{"P2-1"}
+	for _, i := range invariants {
+		for _, id := range i.clauses {
+			if !slices.Contains(out, id) {
+				out = append(out, id)
+			}
+		}
+	}
+	return out
+}
+
+func (x *Lab) invariants() {
+	for _, e := range x.Exchanges() {
+		if x.Over == HTTP && e.Status != 200 {
+			continue // not an output stream (P2.2-5): free text may stand there
+		}
+		for _, i := range invariants {
+			i.judge(x, e)
+		}
+	}
+}
+
+// which names the invocation in the texts of the invariants.
+func (e *Exchange) which() string { return fmt.Sprintf("on log %s%s", e.Log, with(e.What)) }
+
+// at shows a fault with its place in the stream.
+func (e *Exchange) at(f wire.Fault) string {
+	return fmt.Sprintf("%s: record %d, byte %d: %s\n%s", e.which(), f.Record, f.Offset, f.Text, wire.Caret(e.Output, f.Offset))
+}
+
+// place shows where an Output begins that is well-formed and wrong otherwise.
+func (e *Exchange) place(o wire.Output, field, text string, args ...any) string {
+	at := o.Offset
+	if field != "" {
+		at = o.Place(field)
+	}
+	return fmt.Sprintf("%s: record %d, byte %d: %s\n%s", e.which(), o.N, at, fmt.Sprintf(text, args...), wire.Caret(e.Output, at))
+}
+
+// formFaults says which clause each kind of fault violates, and what that clause
+// demands. proven marks those that any stream with records decides.
+var formFaults = []struct {
+	clause string
+	proven bool
+	kinds  []wire.FaultKind
+	demand string
+}{
+	{"P3-1", true, []wire.FaultKind{wire.NotObject, wire.NotJSON, wire.NotANumber},
+		"the stream is a sequence of JSON objects: no other value at top level, and no record breaks JSON's grammar"},
+	{"P3-2", true, []wire.FaultKind{wire.InvalidUTF8, wire.LoneSurrogate},
+		"the stream is UTF-8, and escapes in it spell whole characters"},
+	{"P3-5", true, []wire.FaultKind{wire.Truncated},
+		"each record is one complete JSON object; the stream does not end inside one"},
+	{"P3-10", true, []wire.FaultKind{wire.BOM},
+		"no byte-order mark stands before, between or after records"},
+	{"P3-11", true, []wire.FaultKind{wire.Stray},
+		"between records stand space, tab, line feed and carriage return and nothing else"},
+	{"P3.1-1", false, []wire.FaultKind{wire.BadBase64},
+		"a data field is base64"},
+	{"P3.1-2", false, []wire.FaultKind{wire.URLSafeBase64},
+		"a data field is base64 in the standard alphabet, without - and _"},
+	{"P3.1-3", false, []wire.FaultKind{wire.BrokenBase64},
+		"a data field is base64 in one piece, without line breaks"},
+	{"P5-1", true, []wire.FaultKind{wire.WrongType},
+		"uri, data, content-type, content-encoding, schema-url, name and session are strings, metadata is an object of strings, fork is true or false"},
+	{"P5.1-9", false, []wire.FaultKind{wire.BadSession},
+		"a session is an ID of 32 hex digits"},
+}
+
+var _ = always("P3-1 P3-2 P3-5 P3-10 P3-11 P3.1-1 P3.1-2 P3.1-3 P5-1 P5.1-9", func(x *Lab, e *Exchange) {
+	for _, rule := range formFaults {
+		found := e.faults(rule.kinds...)
+		switch {
+		case len(found) > 0:
+			more := ""
+			if len(found) > 1 {
+				more = fmt.Sprintf("\nand %d more of the kind", len(found)-1)
+			}
+			x.Clause(rule.clause).Holds(false, rule.demand, "%s%s", e.at(found[0]), more)
+		case rule.proven && len(e.Records()) > 0:
+			x.Clause(rule.clause).Holds(true, rule.demand, "%s: %s in %d bytes", e.which(), counted(len(e.Outputs)), len(e.Output))
+		}
+	}
+	for _, f := range e.faults(wire.DuplicateKey) {
+		x.Clause("P3-1").Warning().Holds(false, "no record holds a key twice", "%s", e.at(f))
+	}
+})
+
+// P3-12: what a log says belongs on stderr. A line of it in the stream is found as
+// stray bytes, behind records or before them.
+var _ = always("P3-12", func(x *Lab, e *Exchange) {
+	const demand = "diagnostics stand on standard error (or in a response that is not 200), never between records"
+	if stray := e.faults(wire.Stray); len(stray) > 0 {
+		x.Clause("P3-12").Holds(false, demand, "%s", e.at(stray[0]))
+	} else if len(e.Records()) > 0 && (e.Over == HTTP || e.Stderr != "") {
+		x.Clause("P3-12").Holds(true, demand, "%s: %d bytes on standard error, only records in the stream", e.which(), len(e.Stderr))
+	}
+})
+
+var _ = always("P3-3", func(x *Lab, e *Exchange) {
+	const demand = "each JSON object is one record: none is a frame around records"
+	for _, o := range e.Outputs {
+		if field := wire.Frames(o.Record, wire.OutputFields); field != "" {
+			x.Clause("P3-3").Holds(false, demand, "%s", e.place(o, field, "no field of an Output, but a field %q that holds objects with such fields", field))
+			return
+		}
+	}
+	if len(e.Records()) > 0 {
+		x.Clause("P3-3").Holds(true, demand, "%s: %s, none of them a frame", e.which(), counted(len(e.Outputs)))
+	}
+})
+
+// P3-6: a record in pieces shows as a record with a body and nothing else, followed by
+// one with a name or metadata and no body.
+var _ = always("P3-6", func(x *Lab, e *Exchange) {
+	const demand = "no record is spread over several objects"
+	for i, o := range e.Outputs {
+		if i == 0 || !e.bare(e.Outputs[i-1]) || o.HasData || o.URI != "" || o.Fork || o.Session != "" || o.ContentType == wire.PauseType || o.Empty() {
+			continue
+		}
+		x.Clause("P3-6").Holds(false, demand, "%s", e.place(o, "", "an object with %s and no body follows one with a body and nothing else", strings.Join(o.Keys, ", ")))
+		return
+	}
+	if e.readable() && len(e.Records()) > 0 {
+		x.Clause("P3-6").Holds(true, demand, "%s: %s", e.which(), counted(len(e.Outputs)))
+	}
+})
+
+// bare tells whether an Output is a body and nothing else.
+func (e *Exchange) bare(o wire.Output) bool {
+	for _, field := range wire.OutputFields {
+		if field != "data" && o.Has(field) && !o.Zero(field) {
+			return false
+		}
+	}
+	return o.HasData
+}
+
+var _ = always("P3-15", func(x *Lab, e *Exchange) {
+	if !e.readable() || len(e.Outputs) == 0 {
+		return
+	}
+	const demand = "exactly one line feed follows each record, the last one included"
+	for i, o := range e.Outputs {
+		if string(o.After) == "\n" || e.Partly && i == len(e.Outputs)-1 {
+			continue
+		}
+		x.Clause("P3-15").Holds(false, demand, "%s: record %d is followed at byte %d by %q\n%s", e.which(), o.N, o.End, clip(o.After, 40), wire.Caret(e.Output, o.End))
+		return
+	}
+	x.Clause("P3-15").Holds(true, demand, "%s: %s", e.which(), counted(len(e.Outputs)))
+})
+
+var _ = always("P3.2-2", func(x *Lab, e *Exchange) {
+	const demand = `fields that are empty ("", {}, 0, false, null) are left out`
+	if !e.readable() || len(e.Outputs) == 0 {
+		return
+	}
+	for _, o := range e.Outputs {
+		for _, field := range wire.OutputFields {
+			if o.Zero(field) {
+				x.Clause("P3.2-2").Holds(false, demand, "%s", e.place(o, field, "%s is spelled out with an empty value", field))
+				return
+			}
+		}
+	}
+	x.Clause("P3.2-2").Holds(true, demand, "%s: %s without an empty field", e.which(), counted(len(e.Outputs)))
+})
+
+// faults are the stream's faults of the given kinds, without those that another fault
+// at the same place gave rise to.
+func (e *Exchange) faults(kinds ...wire.FaultKind) []wire.Fault {
+	var out []wire.Fault
+	for i, f := range e.Faults {
+		if i > 0 && e.Faults[i-1].Offset == f.Offset {
+			continue
+		}
+		if slices.Contains(kinds, f.Kind) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// readable tells whether the records of the stream can be told apart.
+func (e *Exchange) readable() bool {
+	return !slices.ContainsFunc(e.Faults, func(f wire.Fault) bool { return !f.Kind.Soft() && f.Kind != wire.BOM })
+}
