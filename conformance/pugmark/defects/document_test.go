@@ -45,8 +45,9 @@ switch for it. For each fault the test requires that the clause named here gets 
 evidence contains the message, that no clause falls beside it but those listed with a reason, and that
 without a fault everything passes.
 
-    go test ./conformance/pugmark/defects            # its clause and a sample of scenarios for each defect
-    go test ./conformance/pugmark/defects -whole     # the whole suite for each
+    go test ./conformance/pugmark/defects                     # one defect of each section, on its clause and a sample
+    go test ./conformance/pugmark/defects -all -timeout 30m   # every defect and variant, and the partial runtime
+    go test ./conformance/pugmark/defects -whole -timeout 0   # every one, on the whole suite
     go build -o /tmp ./cmd/pugcheck ./cmd/faulty && /tmp/pugcheck runtime --only P4.2 -- /tmp/faulty newest-first
 
 `

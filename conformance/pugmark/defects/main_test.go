@@ -17,9 +17,16 @@ import (
 
 var (
 	whole  = flag.Bool("whole", false, "judge each defect by the whole suite instead of its clause and a sample")
+	all    = flag.Bool("all", false, "judge every defect and variant, and the partial runtime; otherwise one defect of each section and every fourth variant")
 	update = flag.Bool("update", false, "write docs/defects.md and the expected verdicts of the partial runtime")
 	keep   = flag.String("keep", "", "keep the result of every run in this directory")
 )
+
+// everything tells whether nothing is to be left out: by -all, or because some are
+// named on the command line.
+func everything() bool {
+	return *all || *whole || strings.Contains(flag.Lookup("test.run").Value.String(), "/")
+}
 
 // scratch is where the programs and results lie while the tests run.
 var scratch string
