@@ -174,6 +174,7 @@ var variantDocuments = []Variant{
     memory: public, max-age=2592000, immutable
     manifests: public, max-age=2592000, immutable
 `,
+		Silent: map[string]string{"S3-6": "another long value than the recommended year is noted and no more"},
 	},
 	{
 		Name: "transactions-in-hex", Permits: []string{"R-09", "S6.2-11"}, On: []string{"S13.2-2", "S13.2-3", "S8.2-5"},
