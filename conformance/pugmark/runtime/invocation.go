@@ -139,7 +139,7 @@ func decode(raw []byte) Stream {
 func (i *Invocation) complete() (Stream, bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.cut {
+	if i.cut || i.hosts() {
 		return Stream{}, false
 	}
 	if i.stream == nil {
