@@ -33,7 +33,8 @@ var faults = sync.OnceValue(func() map[string]Fault {
 	for _, table := range []map[string]Fault{inputFaults, outputFaults, replayFaults, blobFaults, snapshotFaults, lookupFaults, identityFaults, numberFaults, descriptorFaults, commitFaults, pauseFaults,
 		controlFaults, forkFaults, childFaults, ancestorFaults, deliveryFaults, messageFaults, writerFaults,
 		roomFaults, manifestFaults, nameFaults, tombstoneFaults, conflictFaults, layoutFaults,
-		serverFaults, memoryFaults, contextFaults, overviewFaults, transportFaults} {
+		serverFaults, memoryFaults, contextFaults, overviewFaults, transportFaults,
+		framingFaults, routingFaults, stopFaults, stateFaults, versionFaults, endingFaults, sourceFaults, fieldFaults} {
 		for name, f := range table {
 			if _, taken := all[name]; taken {
 				panic(fmt.Sprintf("two faults are called %q", name))

@@ -12,7 +12,8 @@
 // [Variants] are the other half: runtimes that are composed in the same way and
 // conform, for whom nothing may fail.
 //
-//	go test ./conformance/pugmark/defects                     each defect on its clause and a sample of scenarios
+//	go test ./conformance/pugmark/defects                     one defect of each section, on its clause and a sample of scenarios
+//	go test ./conformance/pugmark/defects -all -timeout 30m   every defect, every variant, and the partial runtime
 //	go test ./conformance/pugmark/defects -whole              each defect on the whole suite (slow)
 //	go test ./conformance/pugmark/defects -run /NAME$ -whole  one of them
 //	go test ./conformance/pugmark/defects -update             writes docs/defects.md and docs/variants.md
@@ -47,7 +48,8 @@ func All() []Defect {
 	all := slices.Concat(reading, overHTTP, wireFormat, inputFields, streamOrder, outputs, lifeOfASession, objects, sessions, snapshots, numbers, transactions,
 		controls, forks, messages, writers,
 		rooms, creation, refs, conflicts,
-		invocations, overPipes, requests, events, bodies, memories, surroundings, stability, memoryFiles)
+		invocations, overPipes, requests, events, bodies, memories, surroundings, stability, memoryFiles,
+		framing, routing, stops, state, versions, endings, sources, fieldsAtRest)
 	place := map[string]int{}
 	for i, id := range pugmark.Catalogue().ClauseIDs() {
 		place[id] = i
