@@ -38,7 +38,8 @@ var snapshots = []Defect{
 	{Name: "everything-is-a-checkpoint", Clause: "S6.3-5", Fault: "takes every snapshot for a checkpoint", Message: "keys of the child: []"},
 	{Name: "type-with-a-capital", Clause: "S6.4-1", Fault: "writes snapshot types with a capital letter", Message: `"Checkpoint"`, Beside: map[string]string{
 		"S18-8": "the same demand, said of versions"}},
-	{Name: "commits-as-provisional", Clause: "S6.4-2", Fault: "commits what a handler said as a provisional snapshot", Message: "what an invocation commits is a checkpoint"},
+	{Name: "commits-as-provisional", Clause: "S6.4-2", Fault: "commits what a handler said as a provisional snapshot", Message: "what an invocation commits is a checkpoint", Beside: map[string]string{
+		"P1-8": "the same demand in the protocol's overview"}},
 	{Name: "whole-log-in-each-snapshot", Clause: "S6.5-1", Fault: "repeats the whole log in each snapshot", Message: "version 2 holds the descriptor of output-2", Beside: map[string]string{
 		"S7.2-4": "older fields of earlier entries are repeated as well"}},
 	{Name: "parents-without-bound", Clause: "S6.5-3", Fault: "reads ancestors up to their latest version", Message: "entries of the parent behind the pointer's version are not visible"},

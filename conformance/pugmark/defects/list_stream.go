@@ -66,10 +66,12 @@ const wholeReversed = "the whole log is reversed: generations, versions and desc
 
 var streamOrder = []Defect{
 	{Name: "two-memory-records", Clause: "P4.2-1", Fault: "announces memory twice", Message: "2 of 8 records have it"},
-	{Name: "memory-root-of-objects", Clause: "P4.2-2", Fault: "announces the object server's root as that of memory", Message: "/notes/x … status 404"},
+	{Name: "memory-root-of-objects", Clause: "P4.2-2", Fault: "announces the object server's root as that of memory", Message: "/notes/x … status 404", Beside: map[string]string{
+		"P1-4": "memory is nowhere then", "P7-4": "memory is nowhere then", "P17-8": "memory is nowhere then"}},
 	{Name: "memory-root-without-slash", Clause: "P4.2-3", Fault: "announces the memory root without its last slash", Message: "/memories\""},
 	{Name: "memory-record-late", Clause: "P4.2-4", Fault: "announces memory behind the log", Message: "it is record 6"},
-	{Name: "equal-objects-once", Clause: "P4.2-5", Fault: "replays equal objects once only", Message: `the missing elements were … ["twin"]`},
+	{Name: "equal-objects-once", Clause: "P4.2-5", Fault: "replays equal objects once only", Message: `the missing elements were … ["twin"]`, Beside: map[string]string{
+		"P1-6": "the same demand in the protocol's overview"}},
 	{Name: "newest-first", Clause: "P4.2-6", Fault: "replays the newest entry first", Message: `"child", "parent", "grandparent"`, Beside: map[string]string{
 		"P4.2-7": wholeReversed, "P4.2-8": wholeReversed, "S6.5-2": wholeReversed, "S6.5-5": wholeReversed, "S6.5-6": wholeReversed}},
 	{Name: "first-page-only", Clause: "P4.2-7", Fault: "replays no more than a hundred entries", Message: "versions 1 to 300 by rising version number … len:100"},
@@ -78,7 +80,8 @@ var streamOrder = []Defect{
 	{Name: "old-controls-replayed", Clause: "P4.2-9", Fault: "leaves only a control message at a snapshot's end out of the stream", Message: "control"},
 	{Name: "forks-are-entries", Clause: "P4.2-10", Fault: "replays pending fork records as entries", Message: `"fork-1", "y", "fork-2"`,
 		Beside: map[string]string{"P4.2-17": "the same demand where provisional snapshots lie on top"}},
-	{Name: "two-lifecycle-records", Clause: "P4.2-11", Fault: "ends the stream with two lifecycle records", Message: "are lifecycle records"},
+	{Name: "two-lifecycle-records", Clause: "P4.2-11", Fault: "ends the stream with two lifecycle records", Message: "are lifecycle records", Beside: map[string]string{
+		"P1-6": "the same demand in the protocol's overview", "P6-2": "the same demand in the section on events"}},
 	{Name: "lifecycle-with-metadata", Clause: "P4.2-12", Fault: "puts metadata into the lifecycle record", Message: `{"metadata":{"version":"1"}}`},
 	{Name: "object-after-lifecycle", Clause: "P4.2-13", Fault: "sends the last entry behind the lifecycle record", Message: "it is record 6 of 7"},
 	{Name: "only-the-last-pushed", Clause: "P4.3-1", Fault: "tags only the last entry behind a stop with push", Message: "c, d and e, which follow the stopped message"},
