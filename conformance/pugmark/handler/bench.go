@@ -24,7 +24,6 @@ type bench struct {
 	logs     []Log
 	controls map[string]*Exchange
 	repeats  map[string][]*Exchange
-	hung     map[string]bool // logs on which a control run did not end
 }
 
 // open sets the bench up on first use. Servers stay open until the process ends.
@@ -48,7 +47,7 @@ func (b *bench) open(c Config, seed uint64) error {
 	b.session = wire.NewSessionID(uint32(time.Now().Unix()/3600), tail)
 	b.span = fmt.Sprintf("%016x", random.Uint64()|1)
 	b.logs = append(given, builtIn(fmt.Sprintf("plover-%06x", random.Uint32()&0xffffff))...)
-	b.controls, b.repeats, b.hung = map[string]*Exchange{}, map[string][]*Exchange{}, map[string]bool{}
+	b.controls, b.repeats = map[string]*Exchange{}, map[string][]*Exchange{}
 	b.servers, err = StartServers()
 	return err
 }

@@ -145,6 +145,7 @@ func (s *BodyServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if a.CutBody {
 		_, _ = w.Write(a.Body[:len(a.Body)/2])
+		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler) // the documented way to break the connection off
 	}
 	_, _ = w.Write(a.Body)
