@@ -12,6 +12,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"pugcheck": func() { os.Exit(run(os.Args[1:])) },
 		"service":  func() { exitOn(hostService()) },
+		"agent":    func() { exitOn(agentMain(os.Args[1:])) },
 		// Processes of the benchmarks.
 		"getloop":   func() { exitOn(getLoop(os.Args[1], os.Args[2], os.Args[3])) },
 		"replay":    func() { exitOn(replaySession(os.Args[1])) },
