@@ -234,7 +234,8 @@ func TestDocumentedProfiles(t *testing.T) {
 		}
 	}
 	for _, key := range []string{"command", "run", "rpc", "create", "rename", "push", "delete", "lookup", "log", "handler_arg", "env", "without", "timeout",
-		"query.agent", "query.session", "query.version", "environment.snapshot_version", "environment.rpc_address", "environment.rpc_port", "cache_control.snapshots"} {
+		"query.agent", "query.session", "query.version", "environment.snapshot_version", "environment.rpc_address", "environment.rpc_port", "cache_control.snapshots",
+		"url", "logs", "memory", "metadata", "agent"} {
 		if !strings.Contains(string(text), "`"+key+"`") {
 			t.Errorf("docs/profile.md says nothing about %s", key)
 		}
