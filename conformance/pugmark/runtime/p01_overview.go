@@ -66,7 +66,7 @@ var _ = scenario("P1", "nothing-committed-changes", "handlers that append, pause
 				x.Clause("P1-1").Holds(false, "nothing below sessions/ is deleted", "%s", r.String())
 			}
 		}
-	}, overBoth)
+	})
 
 var _ = scenario("P1", "next-version", "sessions at versions 0, 3 and 16 get two entries: they lie at versions 1, 4 and 17",
 	"P1-2",
@@ -96,7 +96,7 @@ var _ = scenario("P1", "next-version", "sessions at versions 0, 3 and 16 get two
 				x.Clause("P1-2").Holds(x.bodyCommitted(s.ID, uint32(v)+1, one.Data) && x.bodyCommitted(s.ID, uint32(v)+1, two.Data), "both entries lie there", "descriptors of version %d: %s", v+1, commit{entries: x.appended(s.ID)}.list())
 			}
 		}
-	}, overBoth)
+	})
 
 var _ = scenario("P1", "two-services", "a long entry and a memory object, in two invocations: each is told by absolute URLs in its own input where both are",
 	"P1-4 P1-5",

@@ -142,8 +142,8 @@ var _ = scenario("P15", "inherited", "a parent with handler and agent, and one w
 			}
 			same := len(slices.Compact(slices.Clone(labels))) == 1
 			x.Clause("P15-6").Holds(same, "parent, child and grandchild are run by the same handler", "their handlers: %v", labels)
-			if spec.Agent != "" && x.Over == Subprocess {
+			if spec.Agent != "" {
 				x.Clause("P15-6").Expect(slices.Compact(agents)).To(HaveLen(1), "all three are told the same agent")
 			}
 		}
-	}, overBoth)
+	})
