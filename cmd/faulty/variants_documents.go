@@ -302,7 +302,7 @@ var snapshotVariants = map[string]Fault{
 		}
 		return w.send(ctx, next)
 	}})),
-	"stopped-for-good": both(withoutCache, writes(func(w *write) {
+	"stopped-to-the-letter": both(withoutCache, writes(func(w *write) {
 		if list := w.descriptors(); w.isOwn() && len(list) > 1 {
 			if last := list[len(list)-1]; last["content-type"] == controlType && object(bodyOf(last))["status"] == "running" {
 				w.setDescriptors(list[:len(list)-1])

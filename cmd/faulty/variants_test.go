@@ -85,7 +85,7 @@ var differences = map[string]func(o *observation) bool{
 		return slices.ContainsFunc(o.sent("put", "/snapshots/"), func(r request) bool { return r.options.Metadata["pugmark-snapshot-type"] == "" })
 	},
 	"running-recorded":           func(o *observation) bool { return strings.Contains(o.controls(), "goes on") },
-	"stopped-for-good":           func(o *observation) bool { return !strings.Contains(o.controls(), `"running"`) },
+	"stopped-to-the-letter":      func(o *observation) bool { return !strings.Contains(o.controls(), `"running"`) },
 	"lost-deliveries-as-success": func(o *observation) bool { return !o.delivered },
 
 	"urls-only":                  func(o *observation) bool { return !strings.Contains(o.stdin, `"data"`) },

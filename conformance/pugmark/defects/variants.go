@@ -190,7 +190,7 @@ var variantDocuments = []Variant{
 		What: "appends a control message to every commit, of status running where nothing stops",
 	},
 	{
-		Name: "stopped-for-good", Permits: []string{"R-36", "F-12"}, On: []string{"P10-12", "P4.3-1"},
+		Name: "stopped-to-the-letter", Permits: []string{"R-36", "F-12"}, On: []string{"P10-12", "P4.3-1"},
 		What: "never records that a stop is over, so that the session stays stopped and is woken each time, as the text has it literally",
 	},
 	{
