@@ -11,7 +11,7 @@ const (
 
 var fieldsAtRest = []Defect{
 	{Name: "control-digest-bare", Clause: "S7-1", Fault: "commits the digests of control messages without their algorithm", Message: "a descriptor's digest is sha256: and 64"},
-	{Name: "blobs-in-the-background", Clause: "S7-3", Fault: "commits while blobs are still on their way", Message: "no snapshot that refers to the refused blob is sent", Beside: map[string]string{
+	{Name: "blobs-in-the-background", Clause: "S7-3", Fault: "commits while blobs are still on their way", Message: "a blob is stored before the file that refers to it is written", Beside: map[string]string{
 		"S7-2": "a blob that is refused then is never there", "P11.1-2": sameOfLate, "S11.1-1": sameOfLate, "P5.3-4": sameOfLate}},
 	{Name: "encoding-not-committed", Clause: "S7-6", Fault: "leaves content-encoding out of descriptors", Message: "content-encoding of the descriptor is that of the Output"},
 	{Name: "empty-metadata-dropped", Clause: "S7-7", Fault: "drops metadata with empty values", Message: "metadata of the descriptor is that of the Output"},

@@ -22,7 +22,8 @@ var stops = []Defect{
 	{Name: "sleeps-it-out", Clause: "P10-16", Fault: "waits for start-at whatever stands behind the stop", Message: "the handler"},
 	{Name: "pushes-wake-nobody", Clause: "S6.4-3", Fault: "does not wake a session for a provisional snapshot", Message: "without invoking the handler", Beside: map[string]string{
 		"P10-12": nobodyIsWoken, "P10-15": nobodyIsWoken}},
-	{Name: "queueing-not-replayed", Clause: "S6.4-4", Fault: "leaves queueing snapshots out of the replay", Message: "the object of the queueing snapshot is replayed"},
+	{Name: "queueing-not-replayed", Clause: "S6.4-4", Fault: "leaves queueing snapshots out of the replay", Message: "the object of the queueing snapshot is replayed", Beside: map[string]string{
+		"P4.2-5": "the log there ends with a queueing snapshot"}},
 }
 
 var state = []Defect{

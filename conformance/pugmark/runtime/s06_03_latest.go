@@ -132,6 +132,12 @@ var _ = scenario("S6.3", "manifest-only", "a session with a manifest and no snap
 		out := x.output("first")
 		inv.Finish(out)
 		run.Success()
+		for _, key := range x.New(s.ID.SnapshotsPrefix()) {
+			// One that says itself that it is version 1 has a wrong name: S6.1-4.
+			if o, _ := x.Get(key); key != s.ID.SnapshotKey(1) && o.Metadata[wire.MetaVersion] != "1" {
+				x.Clause("S6.1-1").Holds(false, "a session's first version is 1", "%s, which says that it is version %q", key, o.Metadata[wire.MetaVersion])
+			}
+		}
 		for _, id := range []string{"S6.3-3", "S4.3-3", "S6.1-1"} {
 			x.Clause(id).Holds(x.bodyCommitted(s.ID, 1, out.Data), "the first commit is version 1, "+s.ID.SnapshotKey(1), "new snapshots: %v", x.New(s.ID.SnapshotsPrefix()))
 		}
