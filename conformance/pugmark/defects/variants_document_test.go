@@ -43,8 +43,9 @@ reference, each of which uses a freedom: composed from outside by 'cmd/faulty', 
 than those named here with a reason; where a name or value is assumed, the variant brings the profile that
 says how it is called. Tests beside 'cmd/faulty' prove for each variant that it does what it says.
 
-    go test ./conformance/pugmark/defects -run Variant           # what it touches and a sample of scenarios for each
-    go test ./conformance/pugmark/defects -run Variant -whole    # the whole suite for each
+    go test ./conformance/pugmark/defects -run Variant                     # every fourth, on what it touches and a sample
+    go test ./conformance/pugmark/defects -run Variant -all                # every one
+    go test ./conformance/pugmark/defects -run Variant -whole -timeout 0   # every one, on the whole suite
     go build -o /tmp ./cmd/pugcheck ./cmd/faulty && /tmp/pugcheck runtime --only P10 -- /tmp/faulty loop-until-idle
 
 `

@@ -21,11 +21,14 @@ import (
 // TestEveryVariantPasses is the proof that the suite can pass what is right: no
 // variant fails anything, and none is warned of beyond what it departs from.
 func TestEveryVariantPasses(t *testing.T) {
-	for _, v := range Variants() {
+	for i, v := range Variants() {
+		if i%4 != 0 && !everything() {
+			continue
+		}
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
 			selectors := v.selectors()
-			if *whole {
+			if *whole && !v.Only {
 				selectors = nil
 			}
 			result, status, output, err := judgeWith(t.Context(), v.Name, v.Profile, selectors...)
