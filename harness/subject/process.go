@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -36,6 +37,7 @@ type Process struct {
 	out, err *Recorder
 	ends     []*os.File // our ends of its pipes, closed by Kill
 	drains   sync.WaitGroup
+	outEnded atomic.Bool // standard output has been read to its end
 	done     chan struct{}
 
 	killMu sync.Mutex
@@ -44,6 +46,7 @@ type Process struct {
 	reaped  bool // its pid may by now be that of another process
 	killing bool
 	exit    Exit
+	held    bool // its standard output did not end with it
 }
 
 // Start starts the command. The error is ErrNotFound or ErrNotExecutable where
@@ -104,8 +107,15 @@ func Start(c Command) (*Process, error) {
 	p.claim.of(p.pid)
 
 	p.drains.Add(2)
-	go p.drain(outR, p.out, c.OnStdout)
-	go p.drain(errR, p.err, nil)
+	go func() {
+		p.drain(outR, p.out, c.OnStdout)
+		p.outEnded.Store(true)
+		p.drains.Done()
+	}()
+	go func() {
+		p.drain(errR, p.err, nil)
+		p.drains.Done()
+	}()
 	if feed != nil {
 		go func() {
 			_, _ = io.Copy(feed, c.Stdin) // the process may end or close it at any time
@@ -148,7 +158,6 @@ func launch(program string, argv []string, attr *os.ProcAttr) (proc *os.Process,
 }
 
 func (p *Process) drain(f *os.File, to *Recorder, on func([]byte)) {
-	defer p.drains.Done()
 	buf := make([]byte, drainBuffer)
 	total := 0
 	for {
@@ -189,8 +198,19 @@ func (p *Process) await() {
 	select {
 	case <-drained:
 	case <-grace.C:
+		p.mu.Lock()
+		p.held = !p.outEnded.Load()
+		p.mu.Unlock()
 	}
 	close(p.done)
+}
+
+// Held tells whether a process that this one left behind held its standard output open
+// after its end; only to be called after Done.
+func (p *Process) Held() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.held
 }
 
 // Wait returns how the process ended. If ctx ends before, the process goes on and

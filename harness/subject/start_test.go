@@ -153,3 +153,23 @@ func TestSplitCommandErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestHeldOutput: a process that is left behind shows if it holds standard output, and
+// not if it holds standard error only.
+func TestHeldOutput(t *testing.T) {
+	for script, held := range map[string]bool{
+		"sleep 1000 2>/dev/null &": true,
+		"sleep 1000 >/dev/null &":  false,
+		"true":                     false,
+	} {
+		p, err := Start(Command{Argv: []string{"sh", "-c", script}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-p.Done()
+		if p.Held() != held {
+			t.Errorf("%s: held %v", script, p.Held())
+		}
+		p.Kill()
+	}
+}

@@ -50,7 +50,7 @@ func (d processDriver) Drive(ctx context.Context, p Plan) (*Exchange, error) {
 	if e.Ended {
 		exit := proc.Exit()
 		e.Exit, e.Success = exit.String(), exit.Success()
-		e.HeldOutput = len(e.Strays) > 0 && e.Took-exit.Duration > heldAfter
+		e.HeldOutput = len(e.Strays) > 0 && proc.Held()
 	}
 	e.Stderr = proc.Stderr().String()
 	in.into(e)
@@ -59,10 +59,6 @@ func (d processDriver) Drive(ctx context.Context, p Plan) (*Exchange, error) {
 	}
 	return e, nil
 }
-
-// heldAfter tells a stream that outlived its process from one that ended with it. A
-// process's end waits longer than this for the end of its streams.
-const heldAfter = 200 * time.Millisecond
 
 // feeder writes chunks and notes when.
 type feeder struct {

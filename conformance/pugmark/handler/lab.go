@@ -30,7 +30,11 @@ type Lab struct {
 
 	mu     sync.Mutex
 	played []*Exchange
+	hung   int // invocations that did not end
 }
+
+// enough is how many invocations without an end a scenario waits for.
+const enough = 2
 
 func newLab(ctx context.Context, t *conformance.T, c Config) *Lab {
 	x := &Lab{T: t, Ctx: ctx, Config: c, Over: c.over(), bench: c.bench}
@@ -52,7 +56,16 @@ func (x *Lab) finish() {
 func (x *Lab) Logs() []Log { return x.bench.logs }
 
 // Play invokes the handler on a log, with one thing changed.
+//
+// A scenario in which two invocations did not end is over: the third would not tell
+// more, and each costs the time limit.
 func (x *Lab) Play(log Log, v Variation) *Exchange {
+	x.mu.Lock()
+	hung := x.hung
+	x.mu.Unlock()
+	if hung >= enough {
+		x.Stop("%d invocations of the scenario did not end within %s, so no further ones were made", hung, x.Config.Timeout)
+	}
 	servers := v.Servers
 	if servers == nil {
 		servers = x.bench.servers
@@ -80,6 +93,9 @@ func (x *Lab) Play(log Log, v Variation) *Exchange {
 	e.decode()
 	x.mu.Lock()
 	x.played = append(x.played, e)
+	if !e.Ended {
+		x.hung++
+	}
 	x.mu.Unlock()
 	return e
 }

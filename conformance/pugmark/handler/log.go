@@ -41,6 +41,9 @@ func (e Entry) input() wire.InputRecord {
 // builtIn are the logs that every handler is tried on: small, and of the kinds that
 // handlers commonly act upon. word makes the bodies those of one run of the suite.
 func builtIn(word string) []Log {
+	// Whoever gives a body back shows which base64 alphabet it writes: in any
+	// alignment these bytes are spelled with + and /.
+	const both = " >>>>> ?????"
 	text := func(event, name, body string) Entry {
 		return Entry{Event: event, ContentType: "text/plain", Name: name, Body: []byte(body)}
 	}
@@ -53,21 +56,21 @@ func builtIn(word string) []Log {
 			text("", "question", "What is "+word+"?"),
 			text("", "answer-ü日本😀", "A word, »"+word+"«."),
 			said("", "assistant", "Go on with "+word+"."),
-			text("push", "question", "Say more about "+word+"."),
+			text("push", "question", "Say more about "+word+both),
 		}},
-		{Name: "message", Lifecycle: "start", Entries: []Entry{text("push", "", "hello "+word)}},
-		{Name: "json", Lifecycle: "start", Entries: []Entry{said("push", "user", "hello "+word)}},
+		{Name: "message", Lifecycle: "start", Entries: []Entry{text("push", "", "hello "+word+both)}},
+		{Name: "json", Lifecycle: "start", Entries: []Entry{said("push", "user", "hello "+word+both)}},
 		{Name: "large", Entries: []Entry{
 			text("", "notes.txt", strings.Repeat("The notes of "+word+".\n", 150)),
 			text("push", "book.txt", strings.Repeat("A line in the book of "+word+".\n", 3000)),
 		}},
 		{Name: "fork", Lifecycle: "fork", Entries: []Entry{
 			text("", "question", "Who looks after "+word+"?"),
-			text("push", "task", "Look after "+word+"."),
+			text("push", "task", "Look after "+word+both),
 		}},
 		{Name: "wake", Lifecycle: "wake", Entries: []Entry{
 			text("", "question", "Wait for "+word+"."),
-			text("push", "answer", "Here is "+word+"."),
+			text("push", "answer", "Here is "+word+both),
 		}},
 		{Name: "empty", Lifecycle: "start"},
 	}

@@ -2,9 +2,6 @@ package handler
 
 import (
 	"context"
-	"fmt"
-	"reflect"
-	"runtime"
 	"strings"
 	"time"
 
@@ -65,16 +62,6 @@ type story struct {
 	body                 func(x *Lab)
 }
 
-// where is the file:line at which the story is told.
-func (s story) where() string {
-	pc := reflect.ValueOf(s.body).Pointer()
-	file, line := runtime.FuncForPC(pc).FileLine(pc)
-	if i := strings.LastIndex(file, "/conformance/"); i >= 0 {
-		file = file[i+1:]
-	}
-	return fmt.Sprintf("%s:%d", file, line)
-}
-
 // stories has room for all that there are, since it grows at every start.
 var stories = make([]story, 0, 100)
 
@@ -131,7 +118,7 @@ func (s story) bind(c Config) conformance.Scenario {
 		needs = []string{string(s.only)}
 	}
 	return conformance.Scenario{
-		ID: s.section + "/" + s.name, Title: s.title, Clauses: strings.Fields(s.judges), Needs: needs, Lasts: s.lasts, Where: s.where(),
+		ID: s.section + "/" + s.name, Title: s.title, Clauses: strings.Fields(s.judges), Needs: needs, Lasts: s.lasts, Where: conformance.Written(s.body),
 		Limit: conformance.DefaultLimit + longest*c.Timeout,
 		Body: func(ctx context.Context, t *conformance.T) {
 			if s.only != "" && s.only != c.over() {

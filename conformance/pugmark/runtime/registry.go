@@ -2,9 +2,6 @@ package runtime
 
 import (
 	"context"
-	"fmt"
-	"reflect"
-	goruntime "runtime"
 	"strings"
 	"time"
 
@@ -45,16 +42,6 @@ type story struct {
 	limit, lasts         time.Duration
 	serial               bool
 	body                 func(x *Lab)
-}
-
-// where is the file:line at which the story is told.
-func (s story) where() string {
-	pc := reflect.ValueOf(s.body).Pointer()
-	file, line := goruntime.FuncForPC(pc).FileLine(pc)
-	if i := strings.LastIndex(file, "/conformance/"); i >= 0 {
-		file = file[i+1:]
-	}
-	return fmt.Sprintf("%s:%d", file, line)
 }
 
 // stories has room for all that there are, since it grows at every start.
@@ -122,7 +109,7 @@ func Suite(c Config) *conformance.Suite {
 func (s story) bind(c Config, over Transport) conformance.Scenario {
 	sc := conformance.Scenario{
 		ID: s.section + "/" + s.name, Title: s.title, Clauses: strings.Fields(s.judges), Needs: s.needs,
-		Limit: s.limit, Lasts: s.lasts, Serial: s.serial, Where: s.where(),
+		Limit: s.limit, Lasts: s.lasts, Serial: s.serial, Where: conformance.Written(s.body),
 	}
 	if over == HTTP {
 		sc.ID += "@http"
