@@ -8,7 +8,7 @@ import (
 )
 
 // caretReach is how many bytes before and behind the place Caret shows, at most.
-const caretReach = 48
+const caretReach = 36
 
 // Caret shows the place of a byte in a stream: an excerpt of the line that holds
 // it, and below that a line with a caret under the byte. What cannot be printed
