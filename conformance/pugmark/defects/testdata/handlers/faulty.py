@@ -5,7 +5,8 @@
 
 DIR has the samples; STATE is a directory for faults that remember. Names that begin
 with "http-" are faults of the HTTP service, to be hosted in RPC mode. A fault
-replaces one function of the sample and leaves the rest alone.
+replaces one function of the sample and leaves the rest alone. Those of the HTTP
+service are in faulty_http.py.
 """
 
 import hashlib
@@ -17,9 +18,10 @@ name, samples = sys.argv[1:3]
 sys.path.insert(0, samples)
 sys.dont_write_bytecode = True
 import agent  # noqa: E402
+import faulty_http  # noqa: E402
 import server  # noqa: E402
 
-FAULTS = {}
+FAULTS = dict(faulty_http.FAULTS)
 
 
 def fault(patch):
@@ -369,94 +371,6 @@ def numbers_in_metadata():
 @fault
 def memory_without_namespace():
     on_output(lambda o: {**o, "name": "memories/count"} if o.get("name", "").startswith("memories/") else o)
-
-
-# ---- the HTTP service ----
-
-
-@fault
-def http_other_path():
-    post = server.Notebook.do_POST
-
-    def do_post(self):
-        if not self.path.startswith("/v1/agent"):
-            self.rfile.read(int(self.headers["Content-Length"]))
-            self.send_error(404)
-        else:
-            post(self)
-
-    server.Notebook.do_POST = do_post
-
-
-def answering(change):
-    """Has the answer of a request changed: change(status, body) gives both."""
-
-    class Held:
-        def __init__(self):
-            self.status, self.body = 0, b""
-
-        def write(self, body):
-            self.body += body
-
-    post = server.Notebook.do_POST
-
-    def do_post(self):
-        held, out, send, end = Held(), self.wfile, self.send_response, self.end_headers
-        self.send_response, self.send_header, self.end_headers = lambda status: setattr(held, "status", status), lambda *a: None, lambda: None
-        self.wfile = held
-        post(self)
-        del self.send_response, self.send_header, self.end_headers
-        self.wfile = out
-        change(self, held.status, held.body)
-
-    server.Notebook.do_POST = do_post
-
-
-def whole(self, status, body):
-    self.send_response(status)
-    if status != 204:
-        self.send_header("Content-Length", str(len(body)))
-    self.end_headers()
-    self.wfile.write(b"" if status == 204 else body)
-
-
-@fault
-def http_wrapped():
-    answering(lambda self, status, body: whole(self, status, b'{"outputs":[' + b",".join(body.splitlines()) + b"]}" if status == 200 else body))
-
-
-@fault
-def http_adds_line():
-    answering(lambda self, status, body: whole(self, status, body + b"done\n" if status == 200 else body))
-
-
-@fault
-def http_created():
-    answering(lambda self, status, body: whole(self, 201 if status == 200 and b'"fork"' in body else status, body))
-
-
-@fault
-def http_endless():
-    def unfinished(self, status, body):
-        self.send_response(status)
-        self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
-        if body:
-            self.wfile.write(b"%x\r\n%s\r\n" % (len(body), body))
-        self.connection.settimeout(None)
-        self.rfile.read(1)  # until the client goes away
-
-    answering(unfinished)
-
-
-@fault
-def http_keeps_root():
-    recall, roots = agent.recall, {}
-
-    def kept(root, context):
-        return recall(roots.setdefault(context.session, root), context)
-
-    agent.recall = kept
 
 
 FAULTS[name]()
