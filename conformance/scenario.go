@@ -17,6 +17,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/pugcheck/pugcheck/harness/report"
@@ -173,7 +174,7 @@ type Outcome struct {
 
 // execute runs one scenario to its outcome. It never panics.
 func execute(ctx context.Context, s Scenario, seed uint64, severity Severity, always []string) Outcome {
-	start := time.Now()
+	start, spent := time.Now(), processorTime()
 	ledger := NewLedger(severity, append(append([]string{}, s.Clauses...), always...))
 	t := newT(s.ID, seed, ledger)
 	out := Outcome{ID: s.ID, Outcome: "completed", Started: start}
@@ -222,8 +223,21 @@ func execute(ctx context.Context, s Scenario, seed uint64, severity Severity, al
 		out.Trace = t.blocks
 	}
 	total := time.Since(start)
-	out.Timing = report.Timing{TotalMS: ms(total), SubjectMS: ms(t.waited), HarnessMS: max(0, ms(total-t.waited))}
+	out.Timing = report.Timing{
+		TotalMS: ms(total), SubjectMS: ms(t.waited), HarnessMS: max(0, ms(total-t.waited)),
+		HarnessCPUMS: ms(processorTime() - spent),
+	}
 	return out
+}
+
+// processorTime is what this process has used so far, without its children: no
+// other scenario is running in it.
+func processorTime() time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		return 0
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 func guardedTrace(f func() []report.Block, blocks *[]report.Block) {

@@ -75,10 +75,10 @@ func everyKind() *Result {
 			{ID: "A2-7", Section: "A2", Level: "MUST", Basis: "stated", Verdict: NotJudged, Reason: "no scenario judges it yet", Requirement: "Seven."},
 		},
 		Scenarios: []Scenario{
-			{ID: "A1/order", Title: "three records are written and read", Clauses: []string{"A1-1", "A1-2"}, Outcome: "completed", Repro: repro("A1/order"), Started: at, Timing: Timing{80, 60, 20}, Trace: trace},
-			{ID: "A1/empty", Title: "nothing is written", Clauses: []string{"A1-2"}, Outcome: "stopped", Reason: "it ended", Repro: repro("A1/empty"), Started: at, Timing: Timing{40, 30, 10}},
-			{ID: "A2/names", Title: "odd names", Clauses: []string{"A1.1-3"}, Outcome: "completed", Repro: repro("A2/names"), Started: at, Timing: Timing{2500, 2400, 100}},
-			{ID: "A2/broken", Title: "a port is needed", Clauses: []string{"A2-5", "A2-6"}, Outcome: "error", Reason: "port in use", Repro: repro("A2/broken"), Started: at, Timing: Timing{5, 0, 5}, Trace: []Block{{"last words", "bind: address already in use"}}},
+			{ID: "A1/order", Title: "three records are written and read", Clauses: []string{"A1-1", "A1-2"}, Outcome: "completed", Repro: repro("A1/order"), Started: at, Timing: Timing{80, 60, 20, 10}, Trace: trace},
+			{ID: "A1/empty", Title: "nothing is written", Clauses: []string{"A1-2"}, Outcome: "stopped", Reason: "it ended", Repro: repro("A1/empty"), Started: at, Timing: Timing{40, 30, 10, 5}},
+			{ID: "A2/names", Title: "odd names", Clauses: []string{"A1.1-3"}, Outcome: "completed", Repro: repro("A2/names"), Started: at, Timing: Timing{2500, 2400, 100, 50}},
+			{ID: "A2/broken", Title: "a port is needed", Clauses: []string{"A2-5", "A2-6"}, Outcome: "error", Reason: "port in use", Repro: repro("A2/broken"), Started: at, Timing: Timing{5, 0, 5, 2}, Trace: []Block{{"last words", "bind: address already in use"}}},
 			{ID: "A2/http", Title: "over HTTP", Clauses: []string{"A2-1", "A2-2"}, Outcome: "not-run", Reason: "the subject was declared to lack http", Repro: repro("A2/http")},
 		},
 	}

@@ -84,12 +84,13 @@ const slowest = 10
 // itself costs beside the subject.
 func (p *terminalPage) timing() {
 	var ran []Scenario
-	var harness, subject float64
+	var harness, subject, processor float64
 	for _, sc := range p.r.Scenarios {
 		if sc.Outcome != "not-run" {
 			ran = append(ran, sc)
 			harness += sc.Timing.HarnessMS
 			subject += sc.Timing.SubjectMS
+			processor += sc.Timing.HarnessCPUMS
 		}
 	}
 	if len(ran) == 0 {
@@ -97,10 +98,10 @@ func (p *terminalPage) timing() {
 	}
 	sort.SliceStable(ran, func(i, j int) bool { return ran[i].Timing.TotalMS > ran[j].Timing.TotalMS })
 	p.Headline("Timing", "in milliseconds")
-	p.Line(p.Faint(fmt.Sprintf("%10s %10s %10s  %s", "total", "subject", "suite", "scenario")))
+	p.Line(p.Faint(fmt.Sprintf("%10s %10s %10s %10s  %s", "total", "subject", "suite", "suite CPU", "scenario")))
 	for _, sc := range ran[:min(slowest, len(ran))] {
-		p.Linef("%10.1f %10.1f %10.1f  %s", sc.Timing.TotalMS, sc.Timing.SubjectMS, sc.Timing.HarnessMS, sc.ID)
+		p.Linef("%10.1f %10.1f %10.1f %10.1f  %s", sc.Timing.TotalMS, sc.Timing.SubjectMS, sc.Timing.HarnessMS, sc.Timing.HarnessCPUMS, sc.ID)
 	}
 	n := float64(len(ran))
-	p.Linef("%10.1f %10.1f %10.1f  %s", (harness+subject)/n, subject/n, harness/n, p.Strong("mean of "+count(len(ran), "scenario")))
+	p.Linef("%10.1f %10.1f %10.1f %10.1f  %s", (harness+subject)/n, subject/n, harness/n, processor/n, p.Strong("mean of "+count(len(ran), "scenario")))
 }
