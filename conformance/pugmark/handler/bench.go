@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -46,7 +47,13 @@ func (b *bench) open(c Config, seed uint64) error {
 	tail[0], tail[1], tail[11] = tail[0]&0x0f, tail[1]&0x0f|0xa0, tail[11]&0xf0|0x0c
 	b.session = wire.NewSessionID(uint32(time.Now().Unix()/3600), tail)
 	b.span = fmt.Sprintf("%016x", random.Uint64()|1)
-	b.logs = append(given, builtIn(fmt.Sprintf("plover-%06x", random.Uint32()&0xffffff))...)
+	b.logs = given
+	for _, l := range builtIn(fmt.Sprintf("plover-%06x", random.Uint32()&0xffffff)) {
+		if slices.ContainsFunc(given, func(g Log) bool { return g.Name == l.Name }) {
+			l.Name = "built-in " + l.Name // runs are told apart by the names of their logs
+		}
+		b.logs = append(b.logs, l)
+	}
 	b.controls, b.repeats = map[string]*Exchange{}, map[string][]*Exchange{}
 	b.servers, err = StartServers()
 	return err

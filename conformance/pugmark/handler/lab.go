@@ -162,7 +162,7 @@ func (x *Lab) plan(log Log, v Variation, servers *Servers, root string) Plan {
 		p.Query = url.Values{names.Agent: {id.Agent}, names.Session: {id.Session.String()}, names.Version: {version}}.Encode()
 		p.Header = http.Header{"Traceparent": {id.Traceparent}}
 		if metadata != "" {
-			p.Header.Set("X-Pugmark-Session-Metadata", metadata)
+			p.Header.Set("X-Pugmark-Session-Metadata", string(escaped([]byte(metadata)))) // a header is ASCII
 		}
 		maps.Copy(p.Header, v.Header)
 		return p

@@ -12,7 +12,6 @@ import (
 // invocation begins with.
 type Log struct {
 	Name      string
-	Given     bool // by the handler's author, not built in
 	Entries   []Entry
 	Lifecycle string // wake, fork, start, or "" (P4.2-13)
 }

@@ -60,7 +60,7 @@ func ParseLog(name string, data []byte) (Log, error) {
 			last = i
 		}
 	}
-	l := Log{Name: name, Given: true}
+	l := Log{Name: name}
 	records := 0
 	for i, line := range lines {
 		if len(bytes.TrimSpace(line)) == 0 {

@@ -18,7 +18,7 @@ func TestParseLog(t *testing.T) {
 {"event":"push","data":"QUI","url":"http://127.0.0.1:1/sha256:00","size":2}
 {"event":"wake"}
 `))
-	want := Log{Name: "x", Given: true, Lifecycle: "wake", Entries: []Entry{
+	want := Log{Name: "x", Lifecycle: "wake", Entries: []Entry{
 		{Name: "a", ContentType: "text/plain", Metadata: map[string]string{"k": "v"}, Body: []byte("grüß dich")},
 		{Event: "push", Body: []byte("AB")},
 	}}

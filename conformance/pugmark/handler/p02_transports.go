@@ -7,7 +7,7 @@ import (
 	"github.com/pugcheck/pugcheck/conformance/pugmark/wire"
 )
 
-var _ = scenario("P2", "preflight", "one log after the other, until the handler succeeds on one", "P2-1 P2.1-4 P2.2-2 P2.2-5", func(x *Lab) {
+var _ = scenario("P2", "preflight", "one log after the other, until the handler succeeds on one", "P2-1 P2.1-4 P2.2-2 P2.2-5 P16-1 P16-2", func(x *Lab) {
 	var tried []string
 	for _, log := range x.Logs() {
 		e := x.Control(log)
@@ -39,6 +39,13 @@ var _ = scenario("P2", "preflight", "one log after the other, until the handler 
 		x.Clause("P2.2-2").Holds(false, servesPost, "%s", seen)
 	case x.Over == HTTP && (last.Status != 0 || !last.Ended):
 		x.Clause("P2.2-5").Holds(false, endsWith200, "%s", seen)
+	}
+	if !last.Ended && len(last.Records()) > 0 { // all its Outputs, as far as anybody can tell
+		id, demand := "P16-1", endsByExit
+		if x.Over == HTTP {
+			id, demand = "P16-2", "the body of the response ends after the last Output"
+		}
+		x.Clause(id).Holds(false, demand, "%s", seen)
 	}
 	x.Stop("%s", seen)
 })
