@@ -17,7 +17,7 @@ import (
 
 var (
 	whole  = flag.Bool("whole", false, "judge each defect by the whole suite instead of its clause and a sample")
-	all    = flag.Bool("all", false, "judge every defect and variant, and the partial runtime; otherwise one defect of each section and every fourth variant")
+	all    = flag.Bool("all", false, "judge every defect, variant and sample, and the partial runtime; otherwise one defect of each section, every fourth variant and every fifth handler")
 	update = flag.Bool("update", false, "write docs/defects.md and the expected verdicts of the partial runtime")
 	keep   = flag.String("keep", "", "keep the result of every run in this directory")
 )
