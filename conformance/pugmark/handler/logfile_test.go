@@ -110,3 +110,18 @@ func TestSpellings(t *testing.T) {
 		}
 	}
 }
+
+func TestPieces(t *testing.T) {
+	line := bytes.Repeat([]byte("0123456789abcdef"), 4000)
+	for _, n := range []int{1, 7, 1021} {
+		for _, lines := range [][][]byte{{line[:5]}, {line}, {line[:16<<10], line[:2<<10]}} {
+			chunks := inPieces(n)(lines)
+			if got := wholeStream(chunks); !bytes.Equal(got, separated("\n")(lines)[0].Bytes) {
+				t.Errorf("%d: %d bytes", n, len(got))
+			}
+			if len(chunks) > (18<<10)/n+4 || len(chunks[0].Bytes) > n || len(chunks[len(chunks)-1].Bytes) > n {
+				t.Errorf("%d: %d chunks", n, len(chunks))
+			}
+		}
+	}
+}
