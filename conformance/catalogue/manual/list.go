@@ -14,8 +14,11 @@ const idColumn = 2
 
 // List writes the clauses below the headings of their sections, each with its
 // state, and a line of counts at the end. The clauses are some or all of those
-// of the catalogue, in its order.
+// of the catalogue, in its order; of none nothing is written.
 func List(w io.Writer, l page.Layout, c *catalogue.Catalogue, clauses []*catalogue.Clause, index catalogue.Index) error {
+	if len(clauses) == 0 {
+		return nil
+	}
 	p := &sheet{l.Page(), c}
 	var ids, levels []string
 	for _, clause := range clauses {

@@ -126,8 +126,8 @@ S2  copying
 	if err := List(&out, plain, c, nil, index); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := out.String(), "0 of 3 clauses: 0 judged, 0 untestable, 0 not yet judged\n"; got != want {
-		t.Errorf("empty list %q, want %q", got, want)
+	if got := out.String(); got != "" {
+		t.Errorf("empty list %q, want nothing", got)
 	}
 }
 
