@@ -49,7 +49,8 @@ var wireFormat = []Defect{
 
 var inputFields = []Defect{
 	{Name: "size-as-string", Clause: "P4-1", Fault: "writes size as a string", Message: `size: want a 64-bit integer from 0 on, found a string "18"`},
-	{Name: "replay-event", Clause: "P4.1-1", Fault: `tags entries of the past with event "replay"`, Message: `has event "replay", which is none of the six values`},
+	{Name: "replay-event", Clause: "P4.1-1", Fault: `tags entries of the past with event "replay"`, Message: `has event "replay", which is none of the six values`,
+		Beside: map[string]string{"P17-6": "the same set of events, as what stays fixed"}},
 	{Name: "latest-url", Clause: "P4.1-2", Fault: "gives every entry the url of the latest one", Message: "answers 200 with the 1 seeded bytes"},
 	{Name: "size-of-base64", Clause: "P4.1-3", Verdict: report.Warn, Fault: "gives the length of the base64 text as size", Message: "size is the length of the body as stored, 1024 bytes"},
 	{Name: "type-without-params", Clause: "P4.1-4", Fault: "cuts the parameters off content types", Message: "text/plain; charset=utf-8"},
