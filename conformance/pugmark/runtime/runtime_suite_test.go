@@ -18,7 +18,8 @@ import (
 var subjectFlag = flag.String("subject", "", "command of the runtime to judge; empty: the reference")
 
 // TestRuntime judges the reference (or -subject) as plain Ginkgo specs, so that
-// label filters, focus and parallel processes work as Ginkgo users know them.
+// label filters, focus and parallel processes work as Ginkgo users know them. With
+// -short it runs every fifth scenario.
 func TestRuntime(t *testing.T) {
 	gomega.RegisterFailHandler(ginkgo.Fail)
 	binary, err := pugcheck(t)
@@ -32,6 +33,13 @@ func TestRuntime(t *testing.T) {
 	contract := profile.Default()
 	contract.Command = command
 	suite := runtime.Suite(runtime.Config{Profile: contract, Pugcheck: binary})
+	if testing.Short() {
+		var some []conformance.Scenario
+		for i := 0; i < len(suite.Scenarios); i += 5 {
+			some = append(some, suite.Scenarios[i])
+		}
+		suite.Scenarios = some
+	}
 	config, reporter := ginkgo.GinkgoConfiguration()
 	suite.Declare(conformance.Options{Seed: uint64(config.RandomSeed)}, nil)
 	ginkgo.RunSpecs(t, "pugmark runtime", config, reporter)
