@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"sync"
 
 	"github.com/pugcheck/pugcheck/reference/pugmark/layout"
 	"github.com/pugcheck/pugcheck/reference/pugmark/store"
@@ -78,6 +79,8 @@ func (r *Repo) fetch(ctx context.Context, id layout.SessionID, n uint32, window,
 		snapshot Snapshot
 		err      error
 	}
+	var running sync.WaitGroup
+	defer running.Wait() // nothing is under way any more when the iteration has ended
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var pending []chan result
@@ -86,10 +89,10 @@ func (r *Repo) fetch(ctx context.Context, id layout.SessionID, n uint32, window,
 		for ; next < n && len(pending) < window; next++ {
 			v, done := version(next), make(chan result, 1)
 			pending = append(pending, done)
-			go func() {
+			running.Go(func() {
 				s, err := r.LoadSnapshot(ctx, id, v)
 				done <- result{s, err}
-			}()
+			})
 		}
 		got := <-pending[0]
 		pending = pending[1:]

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"strconv"
@@ -18,6 +17,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go/logging"
+
+	"github.com/pugcheck/pugcheck/reference/pugmark/store"
 )
 
 // Config says which bucket to open. Empty fields are taken from the environment.
@@ -41,7 +42,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	options := s3.Options{
 		Region:      firstOf(region, profileRegion, "us-east-1"),
 		Credentials: provider,
-		HTTPClient:  &http.Client{Transport: newTransport()},
+		HTTPClient:  &http.Client{Transport: store.NewTransport()},
 		Retryer:     newRetryer(),
 		// Checksums are sent where the caller gives one (S3-7), and nowhere else.
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired,
@@ -68,21 +69,6 @@ func findCredentials(ctx context.Context) (provider aws.CredentialsProvider, reg
 		return nil, "", fmt.Errorf("no AWS credentials (set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY): %w", err)
 	}
 	return loaded.Credentials, loaded.Region, nil
-}
-
-// newTransport keeps as many connections as a log's replay uses at once, and leaves content encodings alone.
-func newTransport() *http.Transport {
-	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
-		ForceAttemptHTTP2:     true,
-		MaxIdleConns:          128,
-		MaxIdleConnsPerHost:   64,
-		IdleConnTimeout:       90 * time.Second,
-		TLSHandshakeTimeout:   10 * time.Second,
-		ExpectContinueTimeout: time.Second,
-		DisableCompression:    true,
-	}
 }
 
 // maxAttempts bounds how often one request is sent, where AWS_MAX_ATTEMPTS does not say otherwise: about three seconds

@@ -9,7 +9,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -50,22 +49,9 @@ func Open(base string) (*Store, error) {
 	if u.Path, err = url.PathUnescape(u.RawPath); err != nil {
 		return nil, err
 	}
-	return &Store{base: u, client: &http.Client{Transport: newTransport()}}, nil
-}
-
-// newTransport keeps as many connections as a log's replay uses at once, and leaves content encodings alone.
-func newTransport() *http.Transport {
-	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
-		ForceAttemptHTTP2:     true,
-		MaxIdleConns:          128,
-		MaxIdleConnsPerHost:   64,
-		IdleConnTimeout:       90 * time.Second,
-		TLSHandshakeTimeout:   10 * time.Second,
-		ResponseHeaderTimeout: time.Minute,
-		DisableCompression:    true,
-	}
+	transport := store.NewTransport()
+	transport.ResponseHeaderTimeout = time.Minute
+	return &Store{base: u, client: &http.Client{Transport: transport}}, nil
 }
 
 // Open implements store.Store. The size is -1 where the server does not tell.
