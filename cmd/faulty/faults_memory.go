@@ -70,7 +70,7 @@ var memoryFaults = map[string]Fault{
 		}
 		return etag, err
 	}}),
-	"conflict-in-memory-fails":    conflictInMemoryFails(),
+	"conflict-in-memory-fails":    memoryGivesUp(),
 	"memory-moves-on-unmerged":    memoryMovesOn(func(first, _ []map[string]any) []map[string]any { return first }),
 	"retry-forgets-the-others":    memoryMovesOn(func(_, now []map[string]any) []map[string]any { return freshOf(now) }),
 	"merges-what-it-read-first":   mergesWhatItReadFirst(),
@@ -257,26 +257,6 @@ func nestedIntoKnown() Fault {
 		return wrap(s)
 	}
 	return f
-}
-
-// conflictInMemoryFails gives a namespace up after the first conflict.
-func conflictInMemoryFails() Fault {
-	met := newMemory()
-	return stored(&seam{
-		put: func(ctx context.Context, next store.Store, w *write) (string, error) {
-			etag, err := w.send(ctx, next)
-			if w.isMemory() && errors.Is(err, store.ErrExists) {
-				met.keep(path.Dir(w.key), nil)
-			}
-			return etag, err
-		},
-		open: func(ctx context.Context, next store.Store, key string) (io.ReadCloser, store.Attributes, error) {
-			if _, ok := met.get(path.Dir(key)); ok {
-				return nil, store.Attributes{}, errors.New("the namespace was written by somebody else")
-			}
-			return next.Open(ctx, key)
-		},
-	})
 }
 
 // memoryMovesOn keeps what a first attempt was to write; later attempts write what

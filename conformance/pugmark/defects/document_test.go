@@ -16,9 +16,12 @@ import (
 
 // TestDocument keeps docs/defects.md in step with the list. With -update it is
 // written.
-func TestDocument(t *testing.T) {
-	file := filepath.Join(root(), "docs", "defects.md")
-	want := document()
+func TestDocument(t *testing.T) { inStep(t, "defects.md", document()) }
+
+// inStep compares a generated page of docs with what it has to be, or writes it.
+func inStep(t *testing.T, name, want string) {
+	t.Helper()
+	file := filepath.Join(root(), "docs", name)
 	if *update {
 		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
@@ -30,7 +33,7 @@ func TestDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(string(have), "\n")); diff != "" {
-		t.Errorf("docs/defects.md is not what the list gives (+); run go test ./conformance/pugmark/defects -run TestDocument -update\n%s", diff)
+		t.Errorf("docs/%s is not what the list gives (+); run go test ./conformance/pugmark/defects -run %s -update\n%s", name, t.Name(), diff)
 	}
 }
 

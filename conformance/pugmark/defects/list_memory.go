@@ -49,7 +49,7 @@ var memories = []Defect{
 		"S8.2-11": "what lies there is no memory file", "S16-1": "what lies there is no memory file", "P10-7": "there is a key too many"}},
 	{Name: "memory-only-what-is-new", Clause: "P8.4-5", Fault: "writes only new objects into the next version", Message: "the namespace goes on to hold x and y"},
 	{Name: "conflict-in-memory-is-success", Clause: "P8.4-6", Fault: "takes a conflict in memory for success", Message: "the latest version holds what each of them wrote"},
-	{Name: "conflict-in-memory-fails", Clause: "P8.4-7", Fault: "gives up after the first conflict in memory", Message: "the namespace was written by somebody else", Beside: map[string]string{
+	{Name: "conflict-in-memory-fails", Clause: "P8.4-7", Fault: "gives up after the first conflict in memory", Message: "versions of the namespace: 1, 2; exit status 1", Beside: map[string]string{
 		"S8.3-5": sameOfMemory, "S13.4-2": sameOfMemory}},
 	{Name: "snapshot-for-memory", Clause: "P8.4-8", Fault: "marks a memory write by an empty snapshot", Message: "make one new version of the session", Beside: map[string]string{
 		"P8.4-9": "there is a session snapshot then"}},

@@ -77,23 +77,8 @@ func (d httpDriver) send(conn net.Conn, p Plan, body []byte, began time.Time) *f
 	f := &feeder{stop: make(chan struct{}), done: make(chan struct{})}
 	go func() {
 		defer close(f.done)
-		if _, err := io.WriteString(conn, head.String()); err != nil {
-			return
-		}
-		for _, c := range p.Chunks {
-			if c.After > 0 {
-				select {
-				case <-time.After(c.After):
-				case <-f.stop:
-					return
-				}
-			}
-			f.mu.Lock()
-			f.sent = append(f.sent, time.Since(began))
-			f.mu.Unlock()
-			if _, err := conn.Write(c.Bytes); err != nil {
-				return
-			}
+		if _, err := io.WriteString(conn, head.String()); err == nil {
+			f.write(conn, p, began)
 		}
 	}()
 	return f

@@ -3,6 +3,7 @@ package handler
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"sync"
 	"time"
@@ -74,26 +75,32 @@ func feed(to *os.File, p Plan, began time.Time) *feeder {
 	f := &feeder{stop: make(chan struct{}), done: make(chan struct{})}
 	go func() {
 		defer close(f.done)
-		for _, c := range p.Chunks {
-			if c.After > 0 {
-				select {
-				case <-time.After(c.After):
-				case <-f.stop:
-					return
-				}
-			}
-			f.mu.Lock()
-			f.sent = append(f.sent, time.Since(began))
-			f.mu.Unlock()
-			if _, err := to.Write(c.Bytes); err != nil {
-				return
-			}
-		}
-		if !p.KeepOpen {
+		if f.write(to, p, began) && !p.KeepOpen {
 			_ = to.Close()
 		}
 	}()
 	return f
+}
+
+// write writes the plan's chunks, each when its time has come. It tells whether all
+// of them were taken.
+func (f *feeder) write(to io.Writer, p Plan, began time.Time) bool {
+	for _, c := range p.Chunks {
+		if c.After > 0 {
+			select {
+			case <-time.After(c.After):
+			case <-f.stop:
+				return false
+			}
+		}
+		f.mu.Lock()
+		f.sent = append(f.sent, time.Since(began))
+		f.mu.Unlock()
+		if _, err := to.Write(c.Bytes); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // wait ends the feeding and tells when each chunk was begun.

@@ -12,18 +12,6 @@ import (
 	"github.com/pugcheck/pugcheck/harness/fakes3"
 )
 
-// manifestRequests are the subject's requests that store a manifest at a
-// well-formed key, whether or not they took effect.
-func (x *Lab) manifestRequests() []fakes3.Request {
-	var out []fakes3.Request
-	for _, r := range x.created("sessions/") {
-		if wire.ParseKey(Key(r)).Kind == wire.KindManifest {
-			out = append(out, r)
-		}
-	}
-	return out
-}
-
 // writtenManifest is a manifest that the subject stored, taken apart.
 type writtenManifest struct {
 	wire.Manifest

@@ -13,10 +13,15 @@ import (
 // snapshotRequests are the subject's requests that store a snapshot at a
 // well-formed key, whether or not they took effect: how a snapshot is written
 // shows in each of them.
-func (x *Lab) snapshotRequests() []fakes3.Request {
+func (x *Lab) snapshotRequests() []fakes3.Request { return x.requestsFor(wire.KindSnapshot) }
+
+// manifestRequests are those that store a manifest.
+func (x *Lab) manifestRequests() []fakes3.Request { return x.requestsFor(wire.KindManifest) }
+
+func (x *Lab) requestsFor(kind wire.Kind) []fakes3.Request {
 	var out []fakes3.Request
 	for _, r := range x.created("sessions/") {
-		if wire.ParseKey(Key(r)).Kind == wire.KindSnapshot {
+		if wire.ParseKey(Key(r)).Kind == kind {
 			out = append(out, r)
 		}
 	}
