@@ -199,12 +199,32 @@ func (x *Lab) Sensitive(log Log) bool {
 // Attentive is the first log on which the handler gives Outputs that depend on the
 // bodies. It ends the scenario where there is none.
 func (x *Lab) Attentive() (Log, *Exchange) {
+	log, e := x.attentive()
+	if e == nil {
+		x.Stop(hintBodies)
+	}
+	return log, e
+}
+
+// attentive is Attentive with nil where there is none.
+func (x *Lab) attentive() (Log, *Exchange) {
 	for _, log := range x.Logs() {
 		e := x.Control(log)
 		if e.Well() && len(e.Records()) > 0 && slices.ContainsFunc(log.Entries, func(e Entry) bool { return len(e.Body) > 0 }) && x.Sensitive(log) {
 			return log, e
 		}
 	}
-	x.Stop(hintBodies)
 	return Log{}, nil
+}
+
+// heeded passes a clause about reading the log where the Outputs show that it was
+// read. A handler that says the same whatever it is told is free to, and shows
+// nothing.
+func (x *Lab) heeded(clause, demand string) {
+	log, e := x.attentive()
+	if e == nil {
+		x.Clause(clause).NotExercised(hintBodies)
+		return
+	}
+	x.Clause(clause).Calldepth(1).Holds(true, demand, "log %s: %s, and others with other bodies", log.Name, counted(len(e.Records())))
 }
