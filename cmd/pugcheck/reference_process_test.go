@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -81,10 +82,15 @@ func (p *process) awaitHandler() {
 	await(p.T, "the handler comes up", func() bool { return thereIs(p.mark()) })
 }
 
-// signal sends a signal and waits until it has reached the program.
+// signal sends a signal, unless the program has ended, and waits until it has
+// reached it.
 func (p *process) signal(s syscall.Signal) {
 	p.Helper()
-	if err := p.cmd.Process.Signal(s); err != nil {
+	err := p.cmd.Process.Signal(s)
+	if errors.Is(err, os.ErrProcessDone) {
+		return
+	}
+	if err != nil {
 		p.Fatal(err)
 	}
 	await(p.T, "the signal arrives", func() bool {

@@ -28,14 +28,13 @@ var errNoService = errors.New("the service did not come up")
 // connection is accepted there. errNoService is the handler's fault, any other error
 // is the bench's.
 func startService(ctx context.Context, argv []string, env map[string]string, names profile.Environment, patience time.Duration) (*service, error) {
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	free, err := subject.FreePort()
 	if err != nil {
-		return nil, fmt.Errorf("a free port for the service: %w", err)
+		return nil, fmt.Errorf("the service: %w", err)
 	}
-	where := free.Addr().String()
-	port := free.Addr().(*net.TCPAddr).Port
-	_ = free.Close()
-	env[names.RPCAddress], env[names.RPCPort] = where, strconv.Itoa(port)
+	port := strconv.Itoa(free)
+	where := net.JoinHostPort("127.0.0.1", port)
+	env[names.RPCAddress], env[names.RPCPort] = where, port
 	proc, err := subject.Start(subject.Command{Argv: argv, Env: subject.Environment(os.Environ(), env), StdoutLimit: 4 << 10, StderrLimit: keptStderr})
 	if err != nil {
 		return nil, fmt.Errorf("the service could not be started: %w", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/url"
 	"os/exec"
@@ -86,13 +87,19 @@ func ready(ctx context.Context, address string, exited <-chan struct{}) error {
 	}
 }
 
-// freeAddress is a loopback address that was free a moment ago.
+// freeAddress is a loopback address that was free a moment ago. Its port lies below
+// those that systems give out by themselves, so that nobody comes by it by chance
+// while the service starts.
 func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
+	var last error
+	for range 100 {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10240+rand.IntN(32768-10240)))
+		if err == nil {
+			return l.Addr().String(), l.Close()
+		}
+		last = err
 	}
-	return l.Addr().String(), l.Close()
+	return "", last
 }
 
 // Hosted is h in RPC mode: a process then hosts the service that is called. A
