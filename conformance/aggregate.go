@@ -75,7 +75,7 @@ func (a *Aggregation) clause(c *catalogue.Clause, judges []string, always bool, 
 	}
 	out := report.Clause{
 		ID: c.ID, Section: c.Section, Level: string(c.Level), Basis: string(c.Basis), Requirement: c.Says,
-		Readings: readings(c, found), Scenarios: judgedBy(judges, found), Evidence: []report.Evidence{},
+		Check: c.Check, Readings: readings(c, found), Scenarios: judgedBy(judges, found), Evidence: []report.Evidence{},
 	}
 	switch {
 	case len(found) > 0:

@@ -20,6 +20,7 @@ const (
 	Untestable   Verdict = "untestable"    // no black-box observation can decide it
 	Error        Verdict = "error"         // the suite or its environment broke
 	NotJudged    Verdict = "not-judged"    // no scenario covers it
+	Unstable     Verdict = "unstable"      // repeated scenarios did not agree
 )
 
 // Result is one run of a suite against one subject.
@@ -43,13 +44,55 @@ type Result struct {
 	Clauses    []Clause          `json:"clauses"`              // catalogue order
 	Scenarios  []Scenario        `json:"scenarios"`            // order of the suite
 	Summary    Summary           `json:"summary"`
+
+	Requirements Requirements   `json:"requirements"`
+	Repeats      int            `json:"repeats"`                  // how often each scenario was run
+	Known        *KnownFailures `json:"known_failures,omitempty"` // nil = none were listed
 }
+
+// Requirements is the set of clauses that was judged against.
+type Requirements struct {
+	Set     string `json:"set"`     // name of a released set; empty = every clause of this version
+	Digest  string `json:"digest"`  // SHA-256 of the set, in hex
+	Clauses int    `json:"clauses"` // in the set that bind this kind of subject
+}
+
+// KnownFailures says what became of the failures that were listed as known.
+type KnownFailures struct {
+	File    string         `json:"file"`
+	Entries []KnownFailure `json:"entries"`
+}
+
+// KnownFailure is one entry of the list. Exactly one of Clause and Capability is set.
+type KnownFailure struct {
+	Clause     string     `json:"clause,omitempty"`
+	Capability string     `json:"capability,omitempty"`
+	Verdict    Verdict    `json:"verdict"` // what is listed: fail or unstable, warn under strict rules
+	Reason     string     `json:"reason"`  // why it is tolerated
+	Message    string     `json:"message"` // a piece of what is expected to be seen
+	Line       int        `json:"line"`    // in the file
+	State      KnownState `json:"state"`
+	Advice     string     `json:"advice,omitempty"` // what to change in the file, unless State is KnownHolds
+}
+
+// KnownState is how an entry compares to the run.
+type KnownState string
+
+// The states. All but KnownHolds and KnownOutside make a run fail.
+const (
+	KnownHolds   KnownState = "holds"   // it fails as listed, and does not count
+	KnownPasses  KnownState = "passes"  // it does not fail any more
+	KnownDiffers KnownState = "differs" // it fails in another way
+	KnownNothing KnownState = "nothing" // it was to be judged, and nothing was decided
+	KnownOutside KnownState = "outside" // this run did not select it
+)
 
 // Subject says what was judged.
 type Subject struct {
-	Name    string   `json:"name"`    // what the user typed, for people
-	Command []string `json:"command"` // argv prefix; empty for a service
-	BuiltIn bool     `json:"built_in,omitempty"`
+	Name       string   `json:"name"`    // what the user typed, for people
+	Command    []string `json:"command"` // argv prefix; empty for a service
+	BuiltIn    bool     `json:"built_in,omitempty"`
+	Transports []string `json:"transports"` // over which it was judged: "subprocess", "http", "rpc"
 }
 
 // Profile says under which assumptions it was judged.
@@ -80,11 +123,13 @@ type Clause struct {
 	Basis        string     `json:"basis"`
 	Verdict      Verdict    `json:"verdict"`
 	Requirement  string     `json:"requirement"`
+	Check        string     `json:"check,omitempty"`  // how it is judged, in words
 	Reason       string     `json:"reason,omitempty"` // for verdicts other than pass, fail and warn
 	Readings     []string   `json:"readings"`
 	Scenarios    []string   `json:"scenarios"`               // those that judge it
 	Evidence     []Evidence `json:"evidence"`                // the gravest first
 	MoreEvidence int        `json:"more_evidence,omitempty"` // observations of the same kind that are not listed
+	Known        string     `json:"known,omitempty"`         // why this failure is tolerated, where it is listed as known
 }
 
 // Evidence is one observation that bears on a clause.
@@ -96,6 +141,7 @@ type Evidence struct {
 	Readings   []string `json:"readings,omitempty"`
 	Where      string   `json:"where,omitempty"` // file:line of the check
 	Times      int      `json:"times,omitempty"` // how often the same observation was made, if more than once
+	Run        int      `json:"run,omitempty"`   // which of the repeated runs, from 1; 0 = there was only one
 }
 
 // Scenario is one executed scenario.
@@ -109,6 +155,17 @@ type Scenario struct {
 	Started time.Time `json:"started,omitzero"`
 	Timing  Timing    `json:"timing"`
 	Trace   []Block   `json:"trace,omitempty"` // kept where a verdict is not a pass
+
+	Timeline  []Event `json:"timeline,omitempty"`  // kept where a verdict is not a pass
+	Artifacts string  `json:"artifacts,omitempty"` // folder with everything needed to repeat it, relative to the result where it can be
+}
+
+// Event is one thing that happened in a scenario.
+type Event struct {
+	AtMS   float64 `json:"at_ms"`            // since the scenario began
+	Lane   string  `json:"lane"`             // who acted: "subject", "handler", "s3", "suite"
+	Text   string  `json:"text"`             // one line
+	Detail string  `json:"detail,omitempty"` // bytes, headers: any number of lines
 }
 
 // Timing splits a scenario's wall time, in milliseconds. Scenarios run side by
@@ -137,7 +194,9 @@ type Summary struct {
 	Untestable   int `json:"untestable"`
 	Error        int `json:"error"`
 	NotJudged    int `json:"not_judged"`
-	Judged       int `json:"judged"` // pass + fail + warn
+	Unstable     int `json:"unstable"`
+	Known        int `json:"known"`  // of fail, warn and unstable, those that are listed as known
+	Judged       int `json:"judged"` // pass + fail + warn + unstable
 	Scenarios    int `json:"scenarios"`
 }
 
@@ -160,8 +219,13 @@ func (r *Result) Count() {
 			s.Error++
 		case NotJudged:
 			s.NotJudged++
+		case Unstable:
+			s.Unstable++
+		}
+		if c.Known != "" {
+			s.Known++
 		}
 	}
-	s.Judged = s.Pass + s.Fail + s.Warn
+	s.Judged = s.Pass + s.Fail + s.Warn + s.Unstable
 	r.Summary = s
 }

@@ -12,8 +12,35 @@ import (
 	"strings"
 )
 
-// Formats are the machine-readable forms, by the name that selects them.
-var Formats = []string{"json"}
+// renderers are the forms of a result in the order in which they are listed. path is
+// where it goes, for a format that depends on the file's name.
+var renderers = []struct {
+	format string
+	render func(r *Result, path string) ([]byte, error)
+}{
+	{"json", func(r *Result, _ string) ([]byte, error) { return r.JSON() }},
+}
+
+// Formats are the names of the forms that a result can be written in.
+var Formats = formats()
+
+func formats() []string {
+	var out []string
+	for _, r := range renderers {
+		out = append(out, r.format)
+	}
+	return out
+}
+
+// Render is the result in one of the Formats. path is where it goes.
+func Render(r *Result, format, path string) ([]byte, error) {
+	for _, known := range renderers {
+		if known.format == format {
+			return known.render(r, path)
+		}
+	}
+	return nil, fmt.Errorf("unknown format %q; known are %s", format, strings.Join(Formats, ", "))
+}
 
 // Target is one file that a result is written to, in one form.
 type Target struct {
@@ -85,7 +112,7 @@ func resolve(path string) (string, error) {
 
 // Write writes the result. A file is replaced as a whole or not at all.
 func (t Target) Write(r *Result, stdout io.Writer) error {
-	data, err := r.JSON()
+	data, err := Render(r, t.Format, t.Path)
 	if err != nil {
 		return err
 	}
@@ -150,6 +177,7 @@ func (r *Result) JSON() ([]byte, error) {
 func (r *Result) withoutNulls() *Result {
 	out := *r
 	out.Subject.Command = list(r.Subject.Command)
+	out.Subject.Transports = list(r.Subject.Transports)
 	out.Profile.Without = list(r.Profile.Without)
 	out.Selection, out.Skipped = list(r.Selection), list(r.Skipped)
 	out.Sections = list(r.Sections)
@@ -162,6 +190,11 @@ func (r *Result) withoutNulls() *Result {
 	for i := range out.Clauses {
 		c := &out.Clauses[i]
 		c.Readings, c.Scenarios, c.Evidence = list(c.Readings), list(c.Scenarios), list(c.Evidence)
+	}
+	if r.Known != nil {
+		known := *r.Known
+		known.Entries = list(known.Entries)
+		out.Known = &known
 	}
 	for i := range out.Scenarios {
 		out.Scenarios[i].Clauses = list(out.Scenarios[i].Clauses)
