@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sort"
@@ -87,7 +88,8 @@ func defaults(plan *Plan) {
 }
 
 // divide splits the plan into the preflight, what may run side by side (the
-// longest first), and what has to run alone.
+// longest first, otherwise in an order that the seed decides, so that nothing
+// comes to rest on what runs beside it), and what has to run alone.
 func divide(plan Plan) (first, parallel, serial []conformance.Scenario) {
 	for _, sc := range plan.Scenarios {
 		switch {
@@ -99,6 +101,7 @@ func divide(plan Plan) (first, parallel, serial []conformance.Scenario) {
 			parallel = append(parallel, sc)
 		}
 	}
+	rand.New(rand.NewPCG(plan.Seed, 0)).Shuffle(len(parallel), func(i, j int) { parallel[i], parallel[j] = parallel[j], parallel[i] })
 	sort.SliceStable(parallel, func(i, j int) bool { return parallel[i].Lasts > parallel[j].Lasts })
 	return first, parallel, serial
 }

@@ -326,6 +326,17 @@ func TestLongScenariosGoFirstAndAlone(t *testing.T) {
 	if len(first) != 1 || len(serial) != 1 || len(parallel) != len(scenarios)-2 {
 		t.Fatalf("%d %d %d", len(first), len(parallel), len(serial))
 	}
+	order := func(seed uint64) []string {
+		_, parallel, _ := divide(Plan{Seed: seed, Scenarios: scenarios, Preflight: "pre"})
+		var ids []string
+		for _, sc := range parallel {
+			ids = append(ids, sc.ID)
+		}
+		return ids
+	}
+	if one := order(1); !cmp.Equal(one, order(1)) || cmp.Equal(one, order(2)) || one[0] != "longer" || one[1] != "long" {
+		t.Errorf("the seed does not decide the order: %v, then %v, then %v", one, order(1), order(2))
+	}
 	p.queue = parallel
 	var sizes []int
 	for {
