@@ -75,6 +75,11 @@ func (j *judgement) conclude(result *report.Result, outcome runner.Result, targe
 	if failed != nil {
 		return &exitError{exitTrouble, failed}
 	}
+	return statusOf(result)
+}
+
+// statusOf is the exit status that a result leads to.
+func statusOf(result *report.Result) error {
 	switch result.Standing() {
 	case report.Conforming:
 		return nil

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/pugcheck/pugcheck/conformance"
 	"github.com/pugcheck/pugcheck/conformance/profile"
@@ -45,7 +46,7 @@ func (f *suiteFlags) register(cmd *cobra.Command, subject string) {
 	flags.Uint64Var(&f.seed, "seed", 0, "seed `N` of everything random (default: drawn, and printed)")
 	flags.StringArrayVar(&f.only, "only", nil, "only what `SELECTOR` names: clause, section, glob or scenario; repeatable, or comma-separated")
 	flags.StringArrayVar(&f.skip, "skip", nil, "leave out what `SELECTOR` names")
-	flags.StringArrayVar(&f.reports, "report", nil, "also write the result as `FORMAT=FILE`; known: "+strings.Join(report.Formats, ", ")+"; FILE - is standard output")
+	reportFlag(flags, &f.reports)
 	flags.BoolVar(&f.timing, "timing", false, "show where the time went")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show everything in full")
 	flags.BoolVar(&f.list, "list", false, "list the scenarios that would be run, and run none")
@@ -55,6 +56,11 @@ func (f *suiteFlags) register(cmd *cobra.Command, subject string) {
 		}
 		return usageError(err)
 	})
+}
+
+// reportFlag is --report, for every command that has a result to write.
+func reportFlag(flags *pflag.FlagSet, reports *[]string) {
+	flags.StringArrayVar(reports, "report", nil, "also write the result as `FORMAT=FILE`; known: "+strings.Join(report.Formats, ", ")+"; FILE - is standard output")
 }
 
 // judgement is a run of a suite, from what was asked for to what is told.

@@ -49,6 +49,7 @@ against every normative clause of its two specifications, with evidence.
 	root.AddCommand(
 		runtimeCommand(),
 		handlerCommand(),
+		reportCommand(),
 		clausesCommand(),
 		explainCommand(),
 		referenceCommand(),

@@ -32,10 +32,15 @@ func layoutFor(f *os.File) page.Layout {
 }
 
 func (j *judgement) terminal(f *os.File) report.Terminal {
+	return terminalFor(f, j.invoked, j.suite.Name, j.flags.verbose, j.flags.timing)
+}
+
+// terminalFor shows results of a suite on f. invoked is how pugcheck is called.
+func terminalFor(f *os.File, invoked, suite string, verbose, timing bool) report.Terminal {
 	return report.Terminal{
 		Layout:  layoutFor(f),
-		Verbose: j.flags.verbose, Timing: j.flags.timing,
-		Explain: j.invoked + " explain", Unjudged: j.invoked + " clauses --suite " + j.suite.Name + " --unjudged",
+		Verbose: verbose, Timing: timing,
+		Explain: invoked + " explain", Unjudged: invoked + " clauses --suite " + suite + " --unjudged",
 	}
 }
 
