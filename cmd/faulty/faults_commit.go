@@ -93,15 +93,9 @@ func transactionAnewPerAttempt() Fault {
 
 // checkpointMovesOn takes whatever a commit of its own met for provisional.
 func checkpointMovesOn() Fault {
-	met := newMemory()
+	met, put := conflicts()
 	return stored(&seam{
-		put: func(ctx context.Context, next store.Store, w *write) (string, error) {
-			etag, err := w.send(ctx, next)
-			if errors.Is(err, store.ErrExists) {
-				met.keep(w.key, nil)
-			}
-			return etag, err
-		},
+		put: put,
 		open: func(ctx context.Context, next store.Store, key string) (io.ReadCloser, store.Attributes, error) {
 			body, attrs, err := next.Open(ctx, key)
 			if _, ok := met.get(key); ok && err == nil {

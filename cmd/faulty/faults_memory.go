@@ -21,7 +21,7 @@ import (
 
 // memoryFaults spoil how memory is found, merged and written.
 var memoryFaults = map[string]Fault{
-	"memory-per-session":            memoryElsewhere(func(key string) string { return strings.Replace(key, "memories/", "memories/"+running+"/", 1) }),
+	"memory-per-session":            memoryPerSession(),
 	"memory-in-place":               memoryFiles(func(w *write) { w.key, w.options.IfAbsent = path.Dir(w.key)+"/FFFFFFFF.json", false }),
 	"memory-file-per-object":        memoryFilePerObject(),
 	"memory-file-in-lower-case":     memoryFiles(func(w *write) { w.key = path.Dir(w.key) + "/" + strings.ToLower(path.Base(w.key)) }),
@@ -140,28 +140,20 @@ func sortedByName(list []map[string]any) []map[string]any {
 
 // memoryElsewhere keeps all of memory under other keys.
 func memoryElsewhere(move func(key string) string) Fault {
-	at := func(key string) string {
-		if strings.HasPrefix(key, "memories/") {
-			return move(key)
+	f, at := keysMoved("memories/", move)
+	f.list = func(ctx context.Context, next store.Store, prefix string, o store.ListOptions) (store.Page, error) {
+		page, err := next.List(ctx, at(prefix), o)
+		for i, key := range page.Keys {
+			page.Keys[i] = prefix + strings.TrimPrefix(key, at(prefix))
 		}
-		return key
+		return page, err
 	}
-	return stored(&seam{
-		put: func(ctx context.Context, next store.Store, w *write) (string, error) {
-			w.key = at(w.key)
-			return w.send(ctx, next)
-		},
-		open: func(ctx context.Context, next store.Store, key string) (io.ReadCloser, store.Attributes, error) {
-			return next.Open(ctx, at(key))
-		},
-		list: func(ctx context.Context, next store.Store, prefix string, o store.ListOptions) (store.Page, error) {
-			page, err := next.List(ctx, at(prefix), o)
-			for i, key := range page.Keys {
-				page.Keys[i] = prefix + strings.TrimPrefix(key, at(prefix))
-			}
-			return page, err
-		},
-	})
+	return stored(f)
+}
+
+// memoryPerSession keeps memory apart for each session.
+func memoryPerSession() Fault {
+	return memoryElsewhere(func(key string) string { return strings.Replace(key, "memories/", "memories/"+running+"/", 1) })
 }
 
 func memoryFilePerObject() Fault {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -141,22 +140,11 @@ func memoryWithoutAName() Fault {
 
 // memoryInTheLogToo makes an entry beside each memory object.
 func memoryInTheLogToo() Fault {
-	return output(func(whole []byte) ([]byte, error) {
-		var out []byte
-		for d := json.NewDecoder(bytes.NewReader(whole)); ; {
-			o := map[string]json.RawMessage{}
-			if err := d.Decode(&o); err == io.EOF {
-				return out, nil
-			} else if err != nil {
-				return nil, err
-			}
-			line, _ := json.Marshal(o)
-			out = append(append(out, line...), '\n')
-			if name := nameIn(o); strings.HasPrefix(name, "memories/") && strings.Count(name, "/") > 1 {
-				o["name"], _ = json.Marshal(path.Base(name))
-				line, _ = json.Marshal(o)
-				out = append(append(out, line...), '\n')
-			}
+	return eachObject(func(o map[string]json.RawMessage, emit func(map[string]json.RawMessage)) {
+		emit(o)
+		if name := nameIn(o); strings.HasPrefix(name, "memories/") && strings.Count(name, "/") > 1 {
+			o["name"], _ = json.Marshal(path.Base(name))
+			emit(o)
 		}
 	})
 }

@@ -78,24 +78,8 @@ func merge(faults ...Fault) Fault {
 
 // refKeys respells the keys of refs for everything but listings.
 func refKeys(respell func(string) string) Fault {
-	at := func(key string) string {
-		if strings.HasPrefix(key, "refs/") {
-			return respell(key)
-		}
-		return key
-	}
-	return stored(&seam{
-		put: func(ctx context.Context, next store.Store, w *write) (string, error) {
-			w.key = at(w.key)
-			return w.send(ctx, next)
-		},
-		open: func(ctx context.Context, next store.Store, key string) (io.ReadCloser, store.Attributes, error) {
-			return next.Open(ctx, at(key))
-		},
-		drop: func(ctx context.Context, next store.Store, key string, o store.DeleteOptions) error {
-			return next.Delete(ctx, at(key), o)
-		},
-	})
+	f, _ := keysMoved("refs/", respell)
+	return stored(f)
 }
 
 // refsRead changes the text of refs when they are read.

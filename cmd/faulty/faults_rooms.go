@@ -80,31 +80,7 @@ var roomFaults = map[string]Fault{
 		}
 		return etag, err
 	}}),
-	"memory-of-each-session": {Store: func(next store.Store) store.Store {
-		rooms := func(key string) string {
-			if rest, ok := strings.CutPrefix(key, "memories/"); ok {
-				return "memories/" + running + "/" + rest
-			}
-			return key
-		}
-		return &seam{
-			Store: next,
-			put: func(ctx context.Context, next store.Store, w *write) (string, error) {
-				w.key = rooms(w.key)
-				return w.send(ctx, next)
-			},
-			open: func(ctx context.Context, next store.Store, key string) (io.ReadCloser, store.Attributes, error) {
-				return next.Open(ctx, rooms(key))
-			},
-			list: func(ctx context.Context, next store.Store, prefix string, o store.ListOptions) (store.Page, error) {
-				page, err := next.List(ctx, rooms(prefix), o)
-				for i, key := range page.Keys {
-					page.Keys[i] = strings.Replace(key, "memories/"+running+"/", "memories/", 1)
-				}
-				return page, err
-			},
-		}
-	}},
+	"memory-of-each-session":  memoryPerSession(),
 	"manifest-after-snapshot": manifestAfterSnapshot(),
 	"blob-type-malformed":     blobs(func(w *write) { w.options.ContentType = "text" }),
 	"memory-as-x-zstd": writes(func(w *write) {

@@ -102,15 +102,9 @@ func locked() Fault {
 // conflictNotLookedAt goes by listings alone: what a write met and no listing has
 // shown does not exist.
 func conflictNotLookedAt() Fault {
-	met := newMemory()
+	met, put := conflicts()
 	return stored(&seam{
-		put: func(ctx context.Context, next store.Store, w *write) (string, error) {
-			etag, err := w.send(ctx, next)
-			if errors.Is(err, store.ErrExists) {
-				met.keep(w.key, nil)
-			}
-			return etag, err
-		},
+		put: put,
 		open: func(ctx context.Context, next store.Store, key string) (io.ReadCloser, store.Attributes, error) {
 			if _, ok := met.get(key); ok && isSnapshotKey(key) {
 				return nil, store.Attributes{}, store.ErrNotFound

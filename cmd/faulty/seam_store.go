@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"strings"
 
@@ -118,4 +119,39 @@ func stored(s *seam) Fault {
 		s.Store = next
 		return s
 	}}
+}
+
+// keysMoved puts the keys below root elsewhere for everything but listings, and says
+// where a key then is.
+func keysMoved(root string, move func(key string) string) (moved *seam, at func(key string) string) {
+	at = func(key string) string {
+		if strings.HasPrefix(key, root) {
+			return move(key)
+		}
+		return key
+	}
+	return &seam{
+		put: func(ctx context.Context, next store.Store, w *write) (string, error) {
+			w.key = at(w.key)
+			return w.send(ctx, next)
+		},
+		open: func(ctx context.Context, next store.Store, key string) (io.ReadCloser, store.Attributes, error) {
+			return next.Open(ctx, at(key))
+		},
+		drop: func(ctx context.Context, next store.Store, key string, o store.DeleteOptions) error {
+			return next.Delete(ctx, at(key), o)
+		},
+	}, at
+}
+
+// conflicts remembers the keys whose writes have met something that was there.
+func conflicts() (met *memory, put func(ctx context.Context, next store.Store, w *write) (string, error)) {
+	met = newMemory()
+	return met, func(ctx context.Context, next store.Store, w *write) (string, error) {
+		etag, err := w.send(ctx, next)
+		if errors.Is(err, store.ErrExists) {
+			met.keep(w.key, nil)
+		}
+		return etag, err
+	}
 }

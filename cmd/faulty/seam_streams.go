@@ -122,6 +122,16 @@ func output(rewrite func(whole []byte) ([]byte, error)) Fault {
 // objects rewrites the handler's output record by record as JSON objects; a
 // record whose rewriting gives nil is dropped.
 func objects(rewrite func(o map[string]json.RawMessage) map[string]json.RawMessage) Fault {
+	return eachObject(func(o map[string]json.RawMessage, emit func(map[string]json.RawMessage)) {
+		if o = rewrite(o); o != nil {
+			emit(o)
+		}
+	})
+}
+
+// eachObject gives the handler's output record by record as JSON objects, and passes
+// on what is emitted for each.
+func eachObject(each func(o map[string]json.RawMessage, emit func(map[string]json.RawMessage))) Fault {
 	return output(func(whole []byte) ([]byte, error) {
 		var out []byte
 		for d := json.NewDecoder(bytes.NewReader(whole)); ; {
@@ -131,10 +141,10 @@ func objects(rewrite func(o map[string]json.RawMessage) map[string]json.RawMessa
 			} else if err != nil {
 				return nil, err
 			}
-			if o = rewrite(o); o != nil {
+			each(o, func(o map[string]json.RawMessage) {
 				line, _ := json.Marshal(o)
 				out = append(append(out, line...), '\n')
-			}
+			})
 		}
 	})
 }

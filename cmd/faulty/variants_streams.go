@@ -39,8 +39,29 @@ var streamVariants = map[string]Fault{
 // inlined reads snapshots with the bodies of at most 1024 bytes in their
 // descriptors, whether or not they were written so.
 func inlined(ctx context.Context, next store.Store, key string) (io.ReadCloser, store.Attributes, error) {
+	if !isSnapshotKey(key) {
+		return next.Open(ctx, key)
+	}
+	return reread(ctx, next, key, func(d map[string]any) bool {
+		digest, _ := d["digest"].(string)
+		size, _ := d["size"].(json.Number)
+		if n, err := size.Int64(); err != nil || n == 0 || n > stream.InlineLimit || d["data"] != nil || d["deleted"] == true {
+			return false
+		}
+		blob, err := fetch(ctx, next, "objects/"+digest)
+		if err != nil || len(blob) > stream.InlineLimit {
+			return false
+		}
+		d["data"] = blob
+		return true
+	})
+}
+
+// reread opens a snapshot in zstd with its descriptors as change leaves them, which
+// says whether it did anything.
+func reread(ctx context.Context, next store.Store, key string, change func(d map[string]any) bool) (io.ReadCloser, store.Attributes, error) {
 	body, attrs, err := next.Open(ctx, key)
-	if err != nil || !isSnapshotKey(key) || attrs.ContentEncoding != "zstd" {
+	if err != nil || attrs.ContentEncoding != "zstd" {
 		return body, attrs, err
 	}
 	raw, err := io.ReadAll(body)
@@ -51,14 +72,7 @@ func inlined(ctx context.Context, next store.Store, key string) (io.ReadCloser, 
 	w := write{body: raw}
 	list, changed := w.descriptors(), false
 	for _, d := range list {
-		digest, _ := d["digest"].(string)
-		size, _ := d["size"].(json.Number)
-		if n, err := size.Int64(); err != nil || n == 0 || n > stream.InlineLimit || d["data"] != nil || d["deleted"] == true {
-			continue
-		}
-		if blob, err := fetch(ctx, next, "objects/"+digest); err == nil && len(blob) <= stream.InlineLimit {
-			d["data"], changed = blob, true
-		}
+		changed = change(d) || changed
 	}
 	if changed {
 		w.setDescriptors(list)
@@ -168,31 +182,19 @@ var ownOldForks = func() Fault {
 			return page, nil
 		},
 		open: func(ctx context.Context, next store.Store, key string) (io.ReadCloser, store.Attributes, error) {
-			body, attrs, err := next.Open(ctx, key)
 			own := running != "" && strings.HasPrefix(key, snapshotsOf(running))
-			if err != nil || !own || versionOf(key) >= checkpoint.Load() || attrs.ContentEncoding != "zstd" {
-				return body, attrs, err
+			if !own || versionOf(key) >= checkpoint.Load() {
+				return next.Open(ctx, key)
 			}
-			raw, err := io.ReadAll(body)
-			body.Close()
-			if err != nil {
-				return nil, attrs, err
-			}
-			w := write{body: raw}
-			list, changed := w.descriptors(), false
-			for _, d := range list {
-				if d["fork"] == true || d["fork-session-id"] != nil {
-					changed = true
-					delete(d, "fork")
-					delete(d, "fork-session-id")
-					delete(d, "target-session")
+			return reread(ctx, next, key, func(d map[string]any) bool {
+				if d["fork"] != true && d["fork-session-id"] == nil {
+					return false
 				}
-			}
-			if changed {
-				w.setDescriptors(list)
-			}
-			attrs.Size = int64(len(w.body))
-			return io.NopCloser(bytes.NewReader(w.body)), attrs, nil
+				delete(d, "fork")
+				delete(d, "fork-session-id")
+				delete(d, "target-session")
+				return true
+			})
 		},
 	})
 }()
