@@ -81,9 +81,9 @@ func (j *judgement) conclude(result *report.Result, outcome runner.Result, targe
 // statusOf is the exit status that a result leads to.
 func statusOf(result *report.Result) error {
 	switch result.Standing() {
-	case report.Conforming:
+	case report.Conforming, report.AsListed:
 		return nil
-	case report.NotConforming:
+	case report.NotConforming, report.Outdated:
 		return &exitError{exitNotConforming, nil}
 	default:
 		return &exitError{exitTrouble, nil}

@@ -67,12 +67,14 @@ type KnownFailures struct {
 type KnownFailure struct {
 	Clause     string     `json:"clause,omitempty"`
 	Capability string     `json:"capability,omitempty"`
-	Verdict    Verdict    `json:"verdict"` // what is listed: fail or unstable, warn under strict rules
-	Reason     string     `json:"reason"`  // why it is tolerated
-	Message    string     `json:"message"` // a piece of what is expected to be seen
-	Line       int        `json:"line"`    // in the file
-	State      KnownState `json:"state"`
-	Advice     string     `json:"advice,omitempty"` // what to change in the file, unless State is KnownHolds
+	Verdict    Verdict    `json:"verdict"`          // what is listed: fail, or unstable
+	Reason     string     `json:"reason"`           // why it is tolerated
+	Messages   []string   `json:"messages"`         // pieces of what is expected to be seen; each observation has to hold one of them
+	Line       int        `json:"line"`             // of the file, at which the entry begins
+	LastLine   int        `json:"last_line"`        // at which it ends
+	Covers     []string   `json:"covers"`           // clauses with a violation that is as listed
+	State      KnownState `json:"state"`            //
+	Advice     string     `json:"advice,omitempty"` // what to change in the file; for KnownHolds a hint, for KnownOutside why it was not decided
 }
 
 // KnownState is how an entry compares to the run.
@@ -84,8 +86,13 @@ const (
 	KnownPasses  KnownState = "passes"  // it does not fail any more
 	KnownDiffers KnownState = "differs" // it fails in another way
 	KnownNothing KnownState = "nothing" // it was to be judged, and nothing was decided
-	KnownOutside KnownState = "outside" // this run did not select it
+	KnownOutside KnownState = "outside" // this run could not decide it: left out, cut short, or the suite broke there
 )
+
+// Stale tells whether the entry has to be changed for a run like this to succeed.
+func (k KnownFailure) Stale() bool {
+	return k.State == KnownPasses || k.State == KnownDiffers || k.State == KnownNothing
+}
 
 // Subject says what was judged.
 type Subject struct {
@@ -124,11 +131,12 @@ type Clause struct {
 	Verdict      Verdict    `json:"verdict"`
 	Requirement  string     `json:"requirement"`
 	Check        string     `json:"check,omitempty"`  // how it is judged, in words
-	Reason       string     `json:"reason,omitempty"` // for verdicts other than pass, fail and warn
+	Reason       string     `json:"reason,omitempty"` // for verdicts other than pass, fail and warn; of unstable: how its runs differ
 	Readings     []string   `json:"readings"`
 	Scenarios    []string   `json:"scenarios"`               // those that judge it
 	Evidence     []Evidence `json:"evidence"`                // the gravest first
 	MoreEvidence int        `json:"more_evidence,omitempty"` // observations of the same kind that are not listed
+	Runs         []Verdict  `json:"runs,omitempty"`          // of an unstable clause: what each of the repeated runs says by itself
 	Known        string     `json:"known,omitempty"`         // why this failure is tolerated, where it is listed as known
 }
 
@@ -141,7 +149,7 @@ type Evidence struct {
 	Readings   []string `json:"readings,omitempty"`
 	Where      string   `json:"where,omitempty"` // file:line of the check
 	Times      int      `json:"times,omitempty"` // how often the same observation was made, if more than once
-	Run        int      `json:"run,omitempty"`   // which of the repeated runs, from 1; 0 = there was only one
+	Runs       []int    `json:"runs,omitempty"`  // in which of the repeated runs, from 1; empty = there was only one
 }
 
 // Scenario is one executed scenario.
@@ -151,7 +159,8 @@ type Scenario struct {
 	Clauses []string  `json:"clauses"`
 	Outcome string    `json:"outcome"` // "completed", "stopped" (the subject did not go along), "error", "not-run"
 	Reason  string    `json:"reason,omitempty"`
-	Repro   string    `json:"repro"` // one shell command that repeats it with the same seed
+	Repro   string    `json:"repro"`         // one shell command that repeats it with the same seed
+	Run     int       `json:"run,omitempty"` // of repeated runs, the one that outcome, timing, trace and timeline are from: the gravest
 	Started time.Time `json:"started,omitzero"`
 	Timing  Timing    `json:"timing"`
 	Trace   []Block   `json:"trace,omitempty"` // kept where a verdict is not a pass

@@ -194,6 +194,10 @@ func (r *Result) withoutNulls() *Result {
 	if r.Known != nil {
 		known := *r.Known
 		known.Entries = list(known.Entries)
+		for i := range known.Entries {
+			e := &known.Entries[i]
+			e.Messages, e.Covers = list(e.Messages), list(e.Covers)
+		}
 		out.Known = &known
 	}
 	for i := range out.Scenarios {

@@ -226,7 +226,7 @@ func (p *terminalPage) summary() {
 	switch p.r.Standing() {
 	case Conforming:
 		ofSentence = p.Good
-	case Incomplete, Troubled:
+	case Incomplete, Troubled, AsListed:
 		ofSentence = p.Caution
 	}
 	p.Lines(0, page.Fold(p.r.Sentence(), p.Width()), ofSentence)

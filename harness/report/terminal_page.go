@@ -11,7 +11,7 @@ func ink(p page.Palette, v Verdict) page.Ink {
 	switch v {
 	case Pass:
 		return p.Good
-	case Fail, Error:
+	case Fail, Error, Unstable:
 		return p.Bad
 	case Warn:
 		return p.Caution
@@ -21,7 +21,7 @@ func ink(p page.Palette, v Verdict) page.Ink {
 
 // marks stand for verdicts at the beginning of a line, so that colour is never
 // the only sign.
-var marks = map[Verdict]string{Pass: "✓", Fail: "✗", Warn: "!", Error: "‼", NotExercised: "–", Untestable: "–", NotJudged: "–"}
+var marks = map[Verdict]string{Pass: "✓", Fail: "✗", Warn: "!", Error: "‼", Unstable: "~", NotExercised: "–", Untestable: "–", NotJudged: "–"}
 
 // of is the colour of a verdict.
 func (p *terminalPage) of(v Verdict) page.Ink { return ink(p.Palette, v) }
