@@ -81,6 +81,7 @@ func (a *Aggregation) clause(c *catalogue.Clause, judges []string, always bool, 
 	case len(found) > 0:
 		out.Verdict = gravest(found)
 		out.Evidence, out.MoreEvidence = keep(found, judges)
+		out.PerScenario = perScenario(found)
 		if out.Reason = reasonOf(out.Verdict, found); out.Reason == undecided {
 			for _, id := range judges { // what was to decide it did not run, as over the other transport
 				if why, ok := a.NotRun[id]; ok {
@@ -117,6 +118,17 @@ func (a *Aggregation) whyNotRun(judges []string) string {
 		}
 	}
 	return "nothing that decides it happened in any scenario"
+}
+
+// perScenario is the gravest finding of each scenario that made one.
+func perScenario(found []report.Evidence) map[string]report.Verdict {
+	out := map[string]report.Verdict{}
+	for _, e := range found {
+		if before, ok := out[e.Scenario]; !ok || gravity[e.Verdict] > gravity[before] {
+			out[e.Scenario] = e.Verdict
+		}
+	}
+	return out
 }
 
 // keep selects the evidence that is worth reading: the gravest first, violations

@@ -146,6 +146,9 @@ func TestOrderOfOutcomesDoesNotMatter(t *testing.T) {
 	if c := one[0]; len(c.Evidence) != keptViolations || c.MoreEvidence != 9-keptViolations || c.Evidence[0].Scenario != "S1/s0" {
 		t.Errorf("%d pieces of evidence, %d more, first from %s", len(c.Evidence), c.MoreEvidence, c.Evidence[0].Scenario)
 	}
+	if c := one[0]; len(c.PerScenario) != 9 || c.PerScenario["S1/s8"] != report.Fail {
+		t.Errorf("the verdict of a scenario is lost with its evidence: %v", c.PerScenario)
+	}
 	// S1-2 was judged in passing, as an invariant is.
 	if c := one[1]; len(c.Evidence) != keptInvariantPasses || c.MoreEvidence != 9-keptInvariantPasses || len(c.Scenarios) != 9 {
 		t.Errorf("%d passes kept, %d more, %d scenarios", len(c.Evidence), c.MoreEvidence, len(c.Scenarios))

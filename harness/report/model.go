@@ -138,6 +138,8 @@ type Clause struct {
 	MoreEvidence int        `json:"more_evidence,omitempty"` // observations of the same kind that are not listed
 	Runs         []Verdict  `json:"runs,omitempty"`          // of an unstable clause: what each of the repeated runs says by itself
 	Known        string     `json:"known,omitempty"`         // why this failure is tolerated, where it is listed as known
+
+	PerScenario map[string]Verdict `json:"per_scenario,omitempty"` // the gravest that each scenario found; complete where Evidence is cut
 }
 
 // Evidence is one observation that bears on a clause.
