@@ -34,8 +34,8 @@ func Fold(text string, width int) []string {
 	for line := range strings.SplitSeq(strings.TrimRight(Printable(text), "\n"), "\n") {
 		indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
 		words := strings.Split(line[len(indent):], " ")
-		if len(indent) > width/2 {
-			indent = ""
+		if len(indent) > width/2 && length(line) > width {
+			indent = "" // a line that fits keeps it: a caret says nothing elsewhere
 		}
 		out = append(out, fill(words, indent, width, true)...)
 	}

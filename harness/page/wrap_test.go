@@ -43,6 +43,7 @@ func TestFold(t *testing.T) {
 		{"at a blank", "twelve chars and some more", 20, []string{"twelve chars and", "some more"}},
 		{"blanks within a line stay", "a   b", 30, []string{"a   b"}},
 		{"further rows have the line's indent", "    <string>: one two three", 20, []string{"    <string>: one", "    two three"}},
+		{"what fits keeps an indent that is wide", "                   ^", 20, []string{"                   ^"}},
 		{"unless it takes half of the room", strings.Repeat(" ", 11) + "one two three four five", 20, []string{"one two three four", "five"}},
 		{"a wide word is broken where the line stands", "key " + digits, 20, []string{"key 0123456789012345", "67890123456789012345", "67890123456789"}},
 		{"a wide word is broken between characters", strings.Repeat("ß", 25), 20, []string{strings.Repeat("ß", 20), "ßßßßß"}},

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pugcheck/pugcheck/conformance/pugmark/form"
 	"github.com/pugcheck/pugcheck/conformance/pugmark/wire"
 )
 
@@ -64,48 +65,21 @@ func (e *Exchange) place(o wire.Output, field, text string, args ...any) string 
 	return fmt.Sprintf("%s: record %d, byte %d: %s\n%s", e.which(), o.N, at, fmt.Sprintf(text, args...), wire.Caret(e.Output, at))
 }
 
-// formFaults says which clause each kind of fault violates, and what that clause
-// demands. proven marks those that any stream with records decides.
-var formFaults = []struct {
-	clause string
-	proven bool
-	kinds  []wire.FaultKind
-	demand string
-}{
-	{"P3-1", true, []wire.FaultKind{wire.NotObject, wire.NotJSON, wire.NotANumber},
-		"the stream is a sequence of JSON objects: no other value at top level, and no record breaks JSON's grammar"},
-	{"P3-2", true, []wire.FaultKind{wire.InvalidUTF8, wire.LoneSurrogate},
-		"the stream is UTF-8, and escapes in it spell whole characters"},
-	{"P3-5", true, []wire.FaultKind{wire.Truncated},
-		"each record is one complete JSON object; the stream does not end inside one"},
-	{"P3-10", true, []wire.FaultKind{wire.BOM},
-		"no byte-order mark stands before, between or after records"},
-	{"P3-11", true, []wire.FaultKind{wire.Stray},
-		"between records stand space, tab, line feed and carriage return and nothing else"},
-	{"P3.1-1", false, []wire.FaultKind{wire.BadBase64},
-		"a data field is base64"},
-	{"P3.1-2", false, []wire.FaultKind{wire.URLSafeBase64},
-		"a data field is base64 in the standard alphabet, without - and _"},
-	{"P3.1-3", false, []wire.FaultKind{wire.BrokenBase64},
-		"a data field is base64 in one piece, without line breaks"},
-	{"P5-1", true, []wire.FaultKind{wire.WrongType},
-		"uri, data, content-type, content-encoding, schema-url, name and session are strings, metadata is an object of strings, fork is true or false"},
-	{"P5.1-9", false, []wire.FaultKind{wire.BadSession},
-		"a session is an ID of 32 hex digits"},
-}
+// provenByRecords are the clauses on the form that any stream with records decides.
+var provenByRecords = map[string]bool{"P3-1": true, "P3-2": true, "P3-5": true, "P3-10": true, "P3-11": true, "P5-1": true}
 
 var _ = always("P3-1 P3-2 P3-5 P3-10 P3-11 P3.1-1 P3.1-2 P3.1-3 P5-1 P5.1-9", func(x *Lab, e *Exchange) {
-	for _, rule := range formFaults {
-		found := e.faults(rule.kinds...)
+	for _, rule := range form.Outputs() {
+		found := e.faults(rule.Kinds...)
 		switch {
 		case len(found) > 0:
 			more := ""
 			if len(found) > 1 {
 				more = fmt.Sprintf("\nand %d more of the kind", len(found)-1)
 			}
-			x.Clause(rule.clause).Holds(false, rule.demand, "%s%s", e.at(found[0]), more)
-		case rule.proven && len(e.Records()) > 0:
-			x.Clause(rule.clause).Holds(true, rule.demand, "%s: %s in %d bytes", e.which(), counted(len(e.Outputs)), len(e.Output))
+			x.Clause(rule.Clause).Holds(false, rule.Demand, "%s%s", e.at(found[0]), more)
+		case provenByRecords[rule.Clause] && len(e.Records()) > 0:
+			x.Clause(rule.Clause).Holds(true, rule.Demand, "%s: %s in %d bytes", e.which(), counted(len(e.Outputs)), len(e.Output))
 		}
 	}
 	for _, f := range e.faults(wire.DuplicateKey) {
@@ -195,19 +169,9 @@ var _ = always("P3.2-2", func(x *Lab, e *Exchange) {
 	x.Clause("P3.2-2").Holds(true, demand, "%s: %s without an empty field", e.which(), counted(len(e.Outputs)))
 })
 
-// faults are the stream's faults of the given kinds, without those that another fault
-// at the same place gave rise to.
+// faults are the stream's faults of the given kinds.
 func (e *Exchange) faults(kinds ...wire.FaultKind) []wire.Fault {
-	var out []wire.Fault
-	for i, f := range e.Faults {
-		if i > 0 && e.Faults[i-1].Offset == f.Offset {
-			continue
-		}
-		if slices.Contains(kinds, f.Kind) {
-			out = append(out, f)
-		}
-	}
-	return out
+	return form.Faults(e.Faults, kinds...)
 }
 
 // readable tells whether the records of the stream can be told apart.

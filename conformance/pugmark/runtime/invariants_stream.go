@@ -3,57 +3,31 @@ package runtime
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 
+	"github.com/pugcheck/pugcheck/conformance/pugmark/form"
 	"github.com/pugcheck/pugcheck/conformance/pugmark/wire"
 )
 
-// The form of the input stream. Each kind of fault of the strict decoder is held
-// against the one clause that it breaks, so that one fault fails one clause; and
-// where records could not be told apart, nothing is said about their contents.
+// The form of the input stream. Where records could not be told apart, nothing is said
+// about their contents.
 
-// formFaults says which clause each kind of fault violates, and what that clause
-// demands. proven marks those that any stream with records decides; the others
-// need bodies or text of a certain kind, so their passes come from scenarios.
-var formFaults = []struct {
-	clause string
-	proven bool
-	kinds  []wire.FaultKind
-	demand string
-}{
-	{"P3-1", true, []wire.FaultKind{wire.NotObject, wire.NotJSON, wire.NotANumber},
-		"the stream is a sequence of JSON objects: no other value at top level, and no record breaks JSON's grammar"},
-	{"P3-2", false, []wire.FaultKind{wire.InvalidUTF8, wire.LoneSurrogate},
-		"the stream is UTF-8, and escapes in it spell whole characters"},
-	{"P3-5", false, []wire.FaultKind{wire.Truncated},
-		"each record is one complete JSON object; the stream does not end inside one"},
-	{"P3-10", true, []wire.FaultKind{wire.BOM},
-		"no byte-order mark stands before, between or after records"},
-	{"P3-11", true, []wire.FaultKind{wire.Stray},
-		"between records stand space, tab, line feed and carriage return and nothing else"},
-	{"P3.1-1", false, []wire.FaultKind{wire.BadBase64},
-		"a data field is base64"},
-	{"P3.1-2", false, []wire.FaultKind{wire.URLSafeBase64},
-		"a data field is base64 in the standard alphabet, without - and _"},
-	{"P3.1-3", false, []wire.FaultKind{wire.BrokenBase64},
-		"a data field is base64 in one piece, without line breaks"},
-	{"P4-1", false, []wire.FaultKind{wire.WrongType},
-		"event, url, content-type, content-encoding, schema-url, name and data are strings, size is a non-negative integer without fraction or exponent, metadata is an object of strings"},
-}
+// provenByRecords are the clauses on the form that any stream with records decides;
+// the others need bodies or text of a certain kind, so their passes come from scenarios.
+var provenByRecords = map[string]bool{"P3-1": true, "P3-10": true, "P3-11": true}
 
 var _ = everyStream("P3-1 P3-2 P3-5 P3-10 P3-11 P3.1-1 P3.1-2 P3.1-3 P4-1 P2.1-2 P2.2-3",
 	func(x *Lab, inv *Invocation, s Stream) {
-		for _, rule := range formFaults {
-			found := s.faults(rule.kinds...)
-			if rule.clause == "P3.1-1" || rule.clause == "P3.1-2" {
-				found = s.alphabetFaults(rule.clause == "P3.1-2")
+		for _, rule := range form.Inputs() {
+			found := s.faults(rule.Kinds...)
+			if rule.Clause == "P3.1-1" || rule.Clause == "P3.1-2" {
+				found = s.alphabetFaults(rule.Clause == "P3.1-2")
 			}
 			switch {
 			case len(found) > 0:
-				x.Clause(rule.clause).Holds(false, rule.demand, "%s: %s", inv.which(), listed(found))
-			case rule.proven && len(s.Inputs) > 0:
-				x.Clause(rule.clause).Holds(true, rule.demand, "%s: %d records in %d bytes", inv.which(), len(s.Inputs), len(s.Raw))
+				x.Clause(rule.Clause).Holds(false, rule.Demand, "%s: %s", inv.which(), listed(found))
+			case provenByRecords[rule.Clause] && len(s.Inputs) > 0:
+				x.Clause(rule.Clause).Holds(true, rule.Demand, "%s: %d records in %d bytes", inv.which(), len(s.Inputs), len(s.Raw))
 			}
 		}
 		for _, f := range s.faults(wire.DuplicateKey) {
@@ -128,20 +102,8 @@ var _ = everyStream("P3.2-2", func(x *Lab, inv *Invocation, s Stream) {
 	x.Clause("P3.2-2").Holds(false, demand, "%s: %d empty fields are spelled out (%s); record %d at byte %d: %s", inv.which(), count, strings.Join(spelled, ", "), first.N, first.Offset, clip(first.Raw, 300))
 })
 
-// faults are the stream's faults of the given kinds, without those that another
-// fault at the same place gave rise to.
-func (s Stream) faults(kinds ...wire.FaultKind) []wire.Fault {
-	var out []wire.Fault
-	for i, f := range s.Faults {
-		if i > 0 && s.Faults[i-1].Offset == f.Offset {
-			continue
-		}
-		if slices.Contains(kinds, f.Kind) {
-			out = append(out, f)
-		}
-	}
-	return out
-}
+// faults are the stream's faults of the given kinds.
+func (s Stream) faults(kinds ...wire.FaultKind) []wire.Fault { return form.Faults(s.Faults, kinds...) }
 
 // alphabetFaults are the faults of data fields that are no standard base64: those
 // in the URL-safe alphabet, or those that are no base64 at all. Text that merely
