@@ -91,6 +91,7 @@ func (s *Server) put(bucketName, key string, o Object, ifAbsent bool) (stored bo
 			return nil
 		}
 		b.objects.Set(key, made)
+		s.changes.add(bucketName, key, made)
 		stored = true
 		return nil
 	})
@@ -116,7 +117,9 @@ func (s *Server) Get(bucketName, key string) (Object, bool) {
 // Delete deletes an object if there is one. It fails if there is no such bucket.
 func (s *Server) Delete(bucketName, key string) error {
 	err := s.store.write(bucketName, func(b *bucket) error {
-		b.objects.Delete(key)
+		if _, there := b.objects.Delete(key); there {
+			s.changes.add(bucketName, key, nil)
+		}
 		return nil
 	})
 	if err != nil {

@@ -23,6 +23,7 @@ type Server struct {
 	store   *store
 	journal journal
 	rules   rules
+	changes changes
 
 	listener net.Listener
 	http     *http.Server

@@ -58,7 +58,9 @@ type Invocation struct {
 	mu        sync.Mutex
 	signals   []string
 	signalled chan struct{} // made by a waiter, closed by the next signal
+	history   []Act
 	finished  bool
+	endedAt   time.Time
 }
 
 // actor does the acts of an invocation at the remote side.
@@ -154,6 +156,7 @@ func (i *Invocation) caught(name string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.signals = append(i.signals, name)
+	i.history = append(i.history, Act{At: time.Now(), Kind: ActSignal, Name: name})
 	if i.signalled != nil {
 		close(i.signalled)
 		i.signalled = nil
@@ -162,18 +165,19 @@ func (i *Invocation) caught(name string) {
 
 // Write writes p to standard output, or as part of the response body, and
 // returns when the remote side has passed all of it on. It blocks where nobody
-// reads the output.
+// reads the output. p is kept for Acts, so it must not be changed afterwards.
 func (i *Invocation) Write(p []byte) error {
 	i.outMu.Lock()
 	defer i.outMu.Unlock()
-	return i.acts.write(p)
+	return i.end(i.begin(Act{Kind: ActWrite, Bytes: p}), i.acts.write(p))
 }
 
-// WriteStderr writes p to standard error; over HTTP it does nothing.
+// WriteStderr writes p to standard error; over HTTP it does nothing. As with Write, p
+// must not be changed afterwards.
 func (i *Invocation) WriteStderr(p []byte) error {
 	i.errMu.Lock()
 	defer i.errMu.Unlock()
-	return i.acts.writeStderr(p)
+	return i.end(i.begin(Act{Kind: ActWriteStderr, Bytes: p}), i.acts.writeStderr(p))
 }
 
 // CloseOutput closes standard output and lets the process live on. Over HTTP it
@@ -181,13 +185,13 @@ func (i *Invocation) WriteStderr(p []byte) error {
 func (i *Invocation) CloseOutput() error {
 	i.outMu.Lock()
 	defer i.outMu.Unlock()
-	return i.acts.closeOutput()
+	return i.end(i.begin(Act{Kind: ActCloseOutput}), i.acts.closeOutput())
 }
 
 // CloseInput closes standard input so that whoever writes to it gets an error.
 // Over HTTP the rest of the request body is left unread.
 func (i *Invocation) CloseInput() error {
-	err := i.acts.closeInput()
+	err := i.end(i.begin(Act{Kind: ActCloseInput}), i.acts.closeInput())
 	i.in.end(time.Now(), ErrInputClosed)
 	return err
 }
@@ -196,7 +200,10 @@ func (i *Invocation) CloseInput() error {
 // What went wrong with the request is told by FetchResult.Err; the error is for
 // a remote side that is gone and for the end of ctx.
 func (i *Invocation) Fetch(ctx context.Context, r FetchRequest) (FetchResult, error) {
-	return i.acts.fetch(ctx, r)
+	at := i.begin(Act{Kind: ActFetch, Fetch: &r})
+	res, err := i.acts.fetch(ctx, r)
+	i.fetched(at, res, err)
+	return res, err
 }
 
 // SetStatus sets the status and header of the response for when its first byte
@@ -204,6 +211,7 @@ func (i *Invocation) Fetch(ctx context.Context, r FetchRequest) (FetchResult, er
 // unframed. For a subprocess, and after the first Write, it does nothing.
 func (i *Invocation) SetStatus(code int, header http.Header) {
 	if x, ok := i.acts.(*exchange); ok {
+		i.begin(Act{Kind: ActStatus, Code: code})
 		x.setStatus(code, header)
 	}
 }
@@ -212,11 +220,15 @@ func (i *Invocation) SetStatus(code int, header http.Header) {
 // response regularly (with status 200 unless SetStatus was called). Another code
 // breaks a begun response off; if none was begun the status is 500, or what
 // SetStatus said if that is not a 2xx.
-func (i *Invocation) Exit(code int) error { return i.acts.exit(code) }
+func (i *Invocation) Exit(code int) error {
+	return i.end(i.begin(Act{Kind: ActExit, Code: code}), i.acts.exit(code))
+}
 
 // Die makes the process kill itself by sig, whose default action has to end a
 // process. Over HTTP the connection is reset.
-func (i *Invocation) Die(sig syscall.Signal) error { return i.acts.die(sig) }
+func (i *Invocation) Die(sig syscall.Signal) error {
+	return i.end(i.begin(Act{Kind: ActDie, Code: int(sig)}), i.acts.die(sig))
+}
 
 // Done is closed when the process or the HTTP exchange is over.
 func (i *Invocation) Done() <-chan struct{} { return i.done }
@@ -235,7 +247,7 @@ func (i *Invocation) finish() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if !i.finished {
-		i.finished = true
+		i.finished, i.endedAt = true, time.Now()
 		close(i.done)
 	}
 }
