@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -99,7 +100,7 @@ func (d httpDriver) receive(conn net.Conn, in *intake, e *Exchange) {
 		case err != nil:
 			e.Ended = !timedOut(err)
 			e.Broken = fmt.Sprintf("no response that HTTP allows: %v", err)
-			if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+			if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
 				e.Broken = "the connection was closed without a response"
 			}
 			if !e.Ended {
