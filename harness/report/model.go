@@ -45,9 +45,12 @@ type Result struct {
 	Scenarios  []Scenario        `json:"scenarios"`            // order of the suite
 	Summary    Summary           `json:"summary"`
 
-	Requirements Requirements   `json:"requirements"`
-	Repeats      int            `json:"repeats"`                  // how often each scenario was run
-	Known        *KnownFailures `json:"known_failures,omitempty"` // nil = none were listed
+	Requirements  Requirements   `json:"requirements"`
+	Specification string         `json:"specification"`            // what was judged against, such as "acme v1"
+	Beyond        []Clause       `json:"beyond,omitempty"`         // judged too, but not in the requirement set: they count for nothing
+	Conclusion    *Conclusion    `json:"conclusion"`               // what may be said of the subject; made by Conclude when the result is written
+	Repeats       int            `json:"repeats"`                  // how often each scenario was run
+	Known         *KnownFailures `json:"known_failures,omitempty"` // nil = none were listed
 }
 
 // Requirements is the set of clauses that was judged against.
@@ -55,6 +58,7 @@ type Requirements struct {
 	Set     string `json:"set"`     // name of a released set; empty = every clause of this version
 	Digest  string `json:"digest"`  // SHA-256 of the set, in hex
 	Clauses int    `json:"clauses"` // in the set that bind this kind of subject
+	Musts   int    `json:"musts"`   // of these, the MUST and MUST NOT that can be tested
 }
 
 // KnownFailures says what became of the failures that were listed as known.
@@ -133,6 +137,8 @@ type Clause struct {
 	Check        string     `json:"check,omitempty"`  // how it is judged, in words
 	Reason       string     `json:"reason,omitempty"` // for verdicts other than pass, fail and warn; of unstable: how its runs differ
 	Readings     []string   `json:"readings"`
+	Outside      string     `json:"outside,omitempty"`       // why it is not in the requirement set, for those in Beyond
+	Over         string     `json:"over,omitempty"`          // transport that it is about, where the subject is met over another one and need not offer it
 	Scenarios    []string   `json:"scenarios"`               // those that judge it
 	Evidence     []Evidence `json:"evidence"`                // the gravest first
 	MoreEvidence int        `json:"more_evidence,omitempty"` // observations of the same kind that are not listed

@@ -178,37 +178,3 @@ func TestJSONGolden(t *testing.T) {
 		t.Errorf("the JSON form does not survive a round trip: %v", err)
 	}
 }
-
-func TestStanding(t *testing.T) {
-	result := func(change func(*Result)) *Result {
-		r := &Result{Subject: Subject{Name: "x"}, Complete: true, Clauses: []Clause{{Verdict: Pass}, {Verdict: Warn}}}
-		change(r)
-		r.Count()
-		return r
-	}
-	for name, tc := range map[string]struct {
-		r    *Result
-		want Standing
-		says string
-	}{
-		"passes and warnings":    {result(func(r *Result) {}), Conforming, "x conforms: no binding clause is violated among the 2 that were judged, with 1 warning."},
-		"a failure":              {result(func(r *Result) { r.Clauses[0].Verdict = Fail }), NotConforming, "x does not conform: it violates 1 of the 2 clauses that were judged."},
-		"failure and error":      {result(func(r *Result) { r.Clauses[0].Verdict, r.Clauses[1].Verdict = Fail, Error }), NotConforming, "violates"},
-		"an error":               {result(func(r *Result) { r.Clauses[1].Verdict = Error }), Troubled, "broke in 1 clause. Nothing else"},
-		"a scenario broke late":  {result(func(r *Result) { r.Scenarios = []Scenario{{Outcome: "error"}} }), Troubled, "1 scenario broke"},
-		"interrupted":            {result(func(r *Result) { r.Complete, r.Incomplete = false, "it was interrupted" }), Incomplete, "No statement on x: it was interrupted."},
-		"interrupted, failed":    {result(func(r *Result) { r.Complete, r.Clauses[0].Verdict = false, Fail }), Incomplete, "So far it violates 1 clause."},
-		"blocked":                {result(func(r *Result) { r.Blocked = "it hangs" }), NotConforming, "did not get through the first scenario"},
-		"blocked by an error":    {result(func(r *Result) { r.Blocked, r.Clauses[0].Verdict = "port", Error }), Troubled, "broke"},
-		"nothing was decided":    {result(func(r *Result) { r.Clauses = []Clause{{Verdict: NotExercised}} }), NotConforming, "nothing that it did decided any clause"},
-		"nothing at all":         {result(func(r *Result) { r.Clauses = nil }), NotConforming, "nothing"},
-		"one clause":             {result(func(r *Result) { r.Clauses = r.Clauses[:1] }), Conforming, "x conforms: the one clause that was judged is kept."},
-		"of a selection":         {result(func(r *Result) { r.Selection, r.Clauses = []string{"A"}, r.Clauses[:1] }), Conforming, "x conforms in what was selected: the one clause"},
-		"some not judged":        {result(func(r *Result) { r.Clauses = append(r.Clauses, Clause{Verdict: NotJudged}) }), Conforming, "with 1 warning; 1 is not judged yet."},
-		"every clause is passed": {result(func(r *Result) { r.Clauses[1].Verdict = Pass }), Conforming, "x conforms: all 2 clauses that were judged are kept."},
-	} {
-		if got := tc.r.Standing(); got != tc.want || !strings.Contains(tc.r.Sentence(), tc.says) {
-			t.Errorf("%s: %s, %q; want %s, %q", name, got, tc.r.Sentence(), tc.want, tc.says)
-		}
-	}
-}

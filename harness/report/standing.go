@@ -108,67 +108,6 @@ func (r *Result) broken() int {
 	}
 	return len(broke)
 }
-// Sentence says in words how it stands.
-func (r *Result) Sentence() string {
-	s, name := r.Summary, r.Subject.Name
-	unlisted, listed := r.against()
-	switch r.Standing() {
-	case Incomplete:
-		why := r.Incomplete
-		if why == "" {
-			why = "the run did not come to its end"
-		}
-		so := ""
-		if unlisted+listed > 0 {
-			so = fmt.Sprintf(" So far it violates %s%s.", count(unlisted+listed, "clause"), r.ofThese(unlisted, listed))
-		}
-		return fmt.Sprintf("No statement on %s: %s.%s", name, why, so)
-	case NotConforming:
-		switch {
-		case r.Blocked != "":
-			return fmt.Sprintf("%s does not conform: it did not get through the first scenario, so the others were not started.", name)
-		case unlisted > 0:
-			return fmt.Sprintf("%s does not conform: it violates %d of the %s that were judged%s.", name, unlisted+listed, count(s.Judged, "clause"), r.ofThese(unlisted, listed))
-		}
-		return fmt.Sprintf("%s was not shown to conform: nothing that it did decided any clause.", name)
-	case Troubled:
-		found := "Nothing"
-		if listed > 0 {
-			found = "Nothing new"
-		}
-		if s.Error == 0 {
-			return fmt.Sprintf("No statement on %s: %s broke. %s was found against it.", name, count(r.broken(), "scenario"), found)
-		}
-		return fmt.Sprintf("No statement on %s: the suite or its environment broke in %s. %s else was found against it.", name, count(s.Error, "clause"), found)
-	case Outdated:
-		return fmt.Sprintf("Nothing new was found against %s, but %s in %s no longer describe%s it; what to change is said above.",
-			name, entries(len(r.stale())), r.listName(), verbEnd(len(r.stale())))
-	case AsListed:
-		return fmt.Sprintf("%s does not conform, and nothing new was found against it: it violates %d of the %s that were judged, as %s lists.",
-			name, listed, count(s.Judged, "clause"), r.listName())
-	}
-	with := ""
-	warnings := s.Warn + s.Unstable // nothing that is unstable here goes against it
-	if warnings > 0 {
-		with = fmt.Sprintf(", with %s", count(warnings, "warning"))
-	}
-	all := fmt.Sprintf("all %d clauses that were judged are kept", s.Judged)
-	switch {
-	case s.Judged == 1 && warnings == 0:
-		all = "the one clause that was judged is kept"
-	case warnings > 0:
-		all = fmt.Sprintf("no binding clause is violated among the %d that were judged", s.Judged)
-	}
-	where := ""
-	if len(r.Selection)+len(r.Skipped) > 0 {
-		where = " in what was selected"
-	}
-	rest := ""
-	if s.NotJudged > 0 {
-		rest = fmt.Sprintf("; %s not judged yet", isAre(s.NotJudged))
-	}
-	return fmt.Sprintf("%s conforms%s: %s%s%s.", name, where, all, with, rest)
-}
 
 // ofThese tells known violations from others, and how many do not show in every run.
 func (r *Result) ofThese(unlisted, listed int) string {
@@ -204,13 +143,6 @@ func verbEnd(n int) string {
 		return "s"
 	}
 	return ""
-}
-
-func isAre(n int) string {
-	if n == 1 {
-		return "1 is"
-	}
-	return fmt.Sprintf("%d are", n)
 }
 
 func count(n int, noun string) string {

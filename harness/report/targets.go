@@ -187,10 +187,17 @@ func (r *Result) withoutNulls() *Result {
 	if out.Versions == nil {
 		out.Versions = map[string]string{}
 	}
-	for i := range out.Clauses {
-		c := &out.Clauses[i]
-		c.Readings, c.Scenarios, c.Evidence = list(c.Readings), list(c.Scenarios), list(c.Evidence)
+	if len(r.Beyond) > 0 {
+		out.Beyond = list(r.Beyond)
 	}
+	for _, clauses := range [][]Clause{out.Clauses, out.Beyond} {
+		for i := range clauses {
+			c := &clauses[i]
+			c.Readings, c.Scenarios, c.Evidence = list(c.Readings), list(c.Scenarios), list(c.Evidence)
+		}
+	}
+	conclusion := r.Conclude()
+	out.Conclusion = &conclusion
 	if r.Known != nil {
 		known := *r.Known
 		known.Entries = list(known.Entries)

@@ -46,6 +46,7 @@ func (t Terminal) Write(w io.Writer, r *Result) error {
 	p.notExercised()
 	p.untestable()
 	p.notJudged()
+	p.beyondSet()
 	if t.Timing {
 		p.timing()
 	}
@@ -84,6 +85,9 @@ func (p *terminalPage) header() {
 	}
 	if len(p.r.Skipped) > 0 {
 		notes = append(notes, "skipping "+strings.Join(p.r.Skipped, ", "))
+	}
+	if set := p.r.Requirements; set.Set != "" {
+		notes = append(notes, fmt.Sprintf("requirements %s (%.12s)", set.Set, set.Digest))
 	}
 	if len(notes) > 0 {
 		p.Line(p.Faint(strings.Join(notes, " · ")))
@@ -222,14 +226,25 @@ func (p *terminalPage) summary() {
 	}
 	p.Line(p.Faint(fmt.Sprintf("%s in %s, seed %d", scenarios, seconds(p.r.DurationMS), p.r.Seed)))
 	p.Blank()
-	ofSentence := p.Bad
-	switch p.r.Standing() {
+	p.conclusion()
+}
+
+// conclusion is what may be said, and below it what is missing for more.
+func (p *terminalPage) conclusion() {
+	c := p.r.Conclude()
+	ofStatement := p.Bad
+	switch c.Standing {
 	case Conforming:
-		ofSentence = p.Good
+		ofStatement = p.Good
 	case Incomplete, Troubled, AsListed:
-		ofSentence = p.Caution
+		ofStatement = p.Caution
 	}
-	p.Lines(0, page.Fold(p.r.Sentence(), p.Width()), ofSentence)
+	p.Lines(0, page.Fold(c.Statement, p.Width()), ofStatement)
+	for _, d := range c.Details {
+		for i, line := range page.Fold(d, p.Width()-4) {
+			p.Line([]string{"  - ", "    "}[min(i, 1)] + line)
+		}
+	}
 }
 
 // seconds shows milliseconds as people read them.

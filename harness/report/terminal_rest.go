@@ -42,6 +42,35 @@ func (p *terminalPage) notJudged() {
 	}
 }
 
+// beyondSet shows what was judged beside the requirement set: violations shortly, the
+// rest as a list. None of it counts.
+func (p *terminalPage) beyondSet() {
+	if len(p.r.Beyond) == 0 {
+		return
+	}
+	p.Headline("Not in requirements "+p.r.Requirements.Set+": "+count(len(p.r.Beyond), "clause"), "judged too, and counted neither for nor against the subject")
+	kept := []Clause{}
+	for _, c := range p.r.Beyond {
+		violations := ofVerdict(c.Evidence, c.Verdict)
+		if (c.Verdict != Fail && c.Verdict != Warn && c.Verdict != Unstable) || len(violations) == 0 {
+			kept = append(kept, c)
+			continue
+		}
+		p.heading(c)
+		p.field("Outside", c.Outside, all, p.Plain)
+		p.field("Requirement", c.Requirement, p.limit(linesOfWarn), p.Plain)
+		p.field("Acceptable", violations[0].Acceptable, p.limit(linesOfWarn), p.Plain)
+		p.field("Seen", violations[0].Seen, p.limit(linesOfWarn), p.Caution)
+		p.field("Scenario", p.place(violations[0]), p.limit(linesOfWarn), p.Plain)
+		p.repeat(violations[0].Scenario)
+	}
+	if len(kept) > 0 {
+		p.Blank()
+		p.Line("  " + p.Faint("not violated"))
+		p.words(4, ids(kept))
+	}
+}
+
 // grouped lists clauses by reason, the most common reason first.
 func (p *terminalPage) grouped(clauses []Clause, title, note string) {
 	if len(clauses) == 0 {
