@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/pugcheck/pugcheck/conformance/catalogue"
+	"github.com/pugcheck/pugcheck/conformance/requirements"
 	"github.com/pugcheck/pugcheck/harness/report"
 )
 
@@ -19,6 +20,7 @@ type Aggregation struct {
 	Suite     *Suite
 	Selected  map[string]bool   // clauses in the result; nil = all that name the suite
 	Strict    bool              // warnings fail, except on permissions
+	Released  *requirements.Set // clauses count at the level that they have there; nil = as the catalogue says
 	Outcomes  []Outcome         // of scenarios that ran
 	NotRun    map[string]string // scenarios that were to be judged by and did not run, with the reason
 	Repeat    func(scenario string) string
@@ -68,13 +70,22 @@ func (a *Aggregation) Clauses() []report.Clause {
 }
 
 func (a *Aggregation) clause(c *catalogue.Clause, judges []string, always bool, found []report.Evidence) report.Clause {
+	level, basis := c.Level, c.Basis
+	if a.Released != nil {
+		level, basis = a.Released.Level(c)
+		for i := range found {
+			if found[i].Verdict == report.Fail {
+				found[i].Verdict = SeverityOf(string(level), string(basis))
+			}
+		}
+	}
 	if a.Strict {
 		for i := range found {
-			found[i].Verdict = Strictly(found[i].Verdict, string(c.Level))
+			found[i].Verdict = Strictly(found[i].Verdict, string(level))
 		}
 	}
 	out := report.Clause{
-		ID: c.ID, Section: c.Section, Level: string(c.Level), Basis: string(c.Basis), Requirement: c.Says,
+		ID: c.ID, Section: c.Section, Level: string(level), Basis: string(basis), Requirement: c.Says,
 		Check: c.Check, Readings: readings(c, found), Scenarios: judgedBy(judges, found), Evidence: []report.Evidence{},
 	}
 	switch {
