@@ -90,6 +90,10 @@ func newHandlerJudgement(cmd *cobra.Command, f suiteFlags, own handlerFlags, arg
 		return nil, err
 	}
 	j.suite, j.job, j.first = handler.Suite(config), config, handler.Preflight
+	j.over = "subprocess"
+	if h.URL != "" || h.RPC {
+		j.over = "http"
+	}
 	j.atOnce = goruntime.NumCPU() + 1 // a handler computes more than it waits
 	if h.URL != "" {
 		j.atOnce = 1 // a service may take one request at a time

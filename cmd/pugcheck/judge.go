@@ -46,7 +46,7 @@ func judge(cmd *cobra.Command, f suiteFlags, prepare func() (*judgement, error))
 	plan := j.plan()
 	progress := j.progress(len(plan.Scenarios))
 	silent := context.AfterFunc(ctx, func() { progress.Say("interrupted: ending what runs (interrupt again to end at once)") })
-	plan.Observer = &watcher{progress: progress, clauses: j.clauses, strict: f.strict}
+	plan.Observer = &watcher{progress: progress, clauses: j.counting, strict: f.strict}
 	outcome, trouble := runner.Run(ctx, plan)
 	silent()
 	progress.Close()

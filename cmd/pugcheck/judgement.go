@@ -36,6 +36,7 @@ type suiteFlags struct {
 	timing  bool
 	verbose bool
 	list    bool
+	require string // --requirements
 }
 
 // register adds the flags to a command. subject names what is judged, in messages.
@@ -47,6 +48,7 @@ func (f *suiteFlags) register(cmd *cobra.Command, subject string) {
 	flags.StringArrayVar(&f.only, "only", nil, "only what `SELECTOR` names: clause, section, glob or scenario; repeatable, or comma-separated")
 	flags.StringArrayVar(&f.skip, "skip", nil, "leave out what `SELECTOR` names")
 	reportFlag(flags, &f.reports)
+	flags.StringVar(&f.require, "requirements", "", "judge by the released set `NAME` ("+wholeSet+": everything that this version demands, the default)")
 	flags.BoolVar(&f.timing, "timing", false, "show where the time went")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show everything in full")
 	flags.BoolVar(&f.list, "list", false, "list the scenarios that would be run, and run none")
@@ -78,6 +80,9 @@ type judgement struct {
 	without []string                          // capabilities that the subject was declared to lack
 	again   []string                          // flags of the suite's own that repeat this judgement
 	lacking func(conformance.Scenario) string // why the subject cannot be asked this; "" if it can
+	over    string                            // the one transport that it is met over, where it need not offer others; "" = all
+
+	demands
 
 	clauses map[string]bool // in the result
 	implied map[string]bool // of these, the ones that are there only if something judged them
@@ -97,6 +102,9 @@ func newJudgement(cmd *cobra.Command, f suiteFlags) (*judgement, error) {
 		return nil, fmt.Errorf("finding pugcheck itself, which plays the other side: %w", err)
 	}
 	if j.profile, err = profile.Load(f.profile); err != nil {
+		return nil, err
+	}
+	if j.demands, err = demandsOf(f.require, j.profile.Requirements); err != nil {
 		return nil, err
 	}
 	if j.changed("timeout") && f.timeout <= 0 {
@@ -175,6 +183,9 @@ func (j *judgement) choose() error {
 	j.clauses = map[string]bool{}
 	for id := range chosen.Clauses {
 		j.clauses[id] = !dropped.Clauses[id]
+	}
+	if err := j.counted(); err != nil {
+		return err
 	}
 	selected := 0
 	for _, sc := range j.suite.Scenarios {
@@ -308,7 +319,7 @@ func (j *judgement) result(r runner.Result, trouble error, began time.Time) *rep
 		notRun[id] = why
 	}
 	a := conformance.Aggregation{
-		Catalogue: pugmark.Catalogue(), Suite: j.suite, Selected: j.clauses, Strict: j.flags.strict,
+		Catalogue: pugmark.Catalogue(), Suite: j.suite, Selected: j.clauses, Strict: j.flags.strict, Released: j.released,
 		Outcomes: r.Outcomes, NotRun: notRun, Repeat: j.repeat,
 	}
 	out := &report.Result{
@@ -319,8 +330,17 @@ func (j *judgement) result(r runner.Result, trouble error, began time.Time) *rep
 		Complete: !r.Interrupted && trouble == nil && unstartable(r) == "", Blocked: r.Blocked,
 		Scenarios: a.Scenarios(),
 	}
+	out.Specification, out.Requirements, out.Subject.Transports = pugmark.Specification, j.requirements(j.suite, j.over), j.transports(r)
 	for _, c := range a.Clauses() {
-		if !j.implied[c.ID] || len(c.Evidence) > 0 {
+		switch why := j.outside(j.suite, c.ID); {
+		case j.implied[c.ID] && len(c.Evidence) == 0:
+		case why != "":
+			c.Outside = why
+			out.Beyond = append(out.Beyond, c)
+		default:
+			if c.Verdict == report.NotExercised {
+				c.Over = elsewhereOnly(j.suite, c.ID, j.over)
+			}
 			out.Clauses = append(out.Clauses, c)
 		}
 	}
@@ -340,7 +360,7 @@ func (j *judgement) result(r runner.Result, trouble error, began time.Time) *rep
 // context adds the headings and readings that the clauses of a result name.
 func (j *judgement) context(out *report.Result) {
 	sections, readings := map[string]bool{}, map[string]bool{}
-	for _, c := range out.Clauses {
+	for _, c := range append(slices.Clone(out.Clauses), out.Beyond...) {
 		sections[c.Section] = true
 		for _, r := range c.Readings {
 			readings[r] = true
@@ -366,6 +386,9 @@ func (j *judgement) repeat(scenario string) string {
 	}
 	if j.flags.strict {
 		words = append(words, "--strict")
+	}
+	if j.flags.require != "" {
+		words = append(words, "--requirements", j.flags.require)
 	}
 	if j.changed("timeout") {
 		words = append(words, "--timeout", j.flags.timeout.String())

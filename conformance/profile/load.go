@@ -76,6 +76,7 @@ type key struct {
 func (r *reader) profile(n *yaml.Node, p *Profile) {
 	rt := &p.Runtime
 	r.mapping(n, "the profile", []key{
+		{"requirements", func(n *yaml.Node) { r.text(n, &p.Requirements) }},
 		{"runtime", func(n *yaml.Node) { r.runtime(n, rt) }},
 		{"handler", func(n *yaml.Node) { r.handler(n, &p.Handler) }},
 		{"assumed", func(n *yaml.Node) { r.assumed(n, &rt.Assumed) }},

@@ -22,9 +22,10 @@ const DefaultFile = "pugcheck.yaml"
 
 // Profile is a profile file, or the defaults where there is none.
 type Profile struct {
-	File    string // path it was read from; empty = defaults
-	Runtime Runtime
-	Handler Handler
+	File         string // path it was read from; empty = defaults
+	Requirements string // name of the requirement set to judge by; empty = everything, unless a flag says otherwise
+	Runtime      Runtime
+	Handler      Handler
 }
 
 // Handler is how a handler is met, and on what it is judged beside the built-in logs.

@@ -177,7 +177,7 @@ func TestParseErrors(t *testing.T) {
 		want []string
 	}{
 		"unknown key":        {"runtime:\n  rnu: [a]\n", []string{"p.yaml:2: unknown key \"rnu\" in runtime; known are command, run"}},
-		"unknown top":        {"backend: {}\n", []string{"p.yaml:1: unknown key \"backend\" in the profile; known are runtime, handler, assumed"}},
+		"unknown top":        {"backend: {}\n", []string{"p.yaml:1: unknown key \"backend\" in the profile; known are requirements, runtime, handler, assumed"}},
 		"handler key":        {"handler:\n  log: x\n", []string{"p.yaml:2: unknown key \"log\" in handler; known are command, url, rpc, logs"}},
 		"handler twice met":  {"handler:\n  command: x\n  url: http://h/\n", []string{"p.yaml:2: a handler has a command or a url, not both"}},
 		"handler rpc":        {"handler:\n  rpc: 1\n", []string{"p.yaml:2: true or false is expected, not \"1\""}},

@@ -104,12 +104,12 @@ func (r *Result) musts() mustCount {
 	return m
 }
 
-// said is how many of the MUSTs were judged, as "410 of 412 MUSTs judged".
+// said is how many of the MUSTs were judged, as "410 of 412 MUSTs".
 func (m mustCount) said() string {
 	if m.total == 1 {
-		return fmt.Sprintf("%d of 1 MUST judged", m.judged)
+		return fmt.Sprintf("%d of 1 MUST", m.judged)
 	}
-	return fmt.Sprintf("%d of %d MUSTs judged", m.judged, m.total)
+	return fmt.Sprintf("%d of %d MUSTs", m.judged, m.total)
 }
 
 // scope is what the statement is about: specification, kind of subject, transports, set.
@@ -157,9 +157,9 @@ func (r *Result) inFavour(name, scope string, m mustCount) (short, statement str
 	case r.filtered():
 		return "judged in part", fmt.Sprintf("No statement about conformance as a whole: %s (%s). Nothing there speaks against %s.", r.part(), m.said(), name)
 	case m.judged == m.total && m.total > 0:
-		return "conforming", fmt.Sprintf("%s: conforming to %s: %s.", name, scope, m.said())
+		return "conforming", fmt.Sprintf("%s: conforming to %s: %s judged.", name, scope, m.said())
 	}
-	return fmt.Sprintf("%d of %d MUSTs kept", m.judged, m.total), fmt.Sprintf("%s: not shown to conform as a whole to %s, and nothing found against it: %s.", name, scope, m.said())
+	return fmt.Sprintf("%d of %d MUSTs kept", m.judged, m.total), fmt.Sprintf("%s: not shown to conform as a whole to %s, and nothing found against it: %s judged.", name, scope, m.said())
 }
 
 // extent says how much was judged, for statements that do not say it themselves.
@@ -168,14 +168,15 @@ func (r *Result) extent(m mustCount) []string {
 		return nil
 	}
 	if r.filtered() {
-		return []string{fmt.Sprintf("%s: %s.", m.said(), r.part())}
+		return []string{fmt.Sprintf("%s judged: %s.", m.said(), r.part())}
 	}
-	return []string{m.said() + "."}
+	return []string{m.said() + " judged."}
 }
 
 // part says what was selected.
 func (r *Result) part() string {
-	was := func(words []string) string {
+	was := func(given []string) string {
+		words := strings.FieldsFunc(strings.Join(given, ","), func(r rune) bool { return r == ',' || r == ' ' })
 		if len(words) == 1 {
 			return words[0] + " was"
 		}

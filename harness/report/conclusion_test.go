@@ -82,14 +82,14 @@ func TestConclude(t *testing.T) {
 				"1 further MUST about http, over which it was not met.\n" +
 				"1 further MUST untestable: nothing that shows outside decides it."},
 		{"only a section", func(r *Result) { r.Selection, r.Clauses = []string{"P2.1"}, r.Clauses[:1] }, Conforming, false, "judged in part",
-			"No statement about conformance as a whole: only P2.1 was judged (1 of 4 MUSTs judged). Nothing there speaks against ./x."},
+			"No statement about conformance as a whole: only P2.1 was judged (1 of 4 MUSTs). Nothing there speaks against ./x."},
 		{"without a section", func(r *Result) { r.Skipped, r.Clauses = []string{"S6", "S7"}, r.Clauses[:2] }, Conforming, false, "judged in part",
-			"No statement about conformance as a whole: S6, S7 were left out (2 of 4 MUSTs judged). Nothing there speaks against ./x."},
+			"No statement about conformance as a whole: S6, S7 were left out (2 of 4 MUSTs). Nothing there speaks against ./x."},
 		{"a section without a clause", func(r *Result) {
 			r.Selection, r.Skipped, r.Clauses = []string{"P2", "P3"}, []string{"P2.1-1"}, r.Clauses[:2]
 			without(&r.Clauses[1], "it never came up")
 		}, Conforming, false, "judged in part",
-			"No statement about conformance as a whole: only P2, P3 were judged, and P2.1-1 was left out (1 of 4 MUSTs judged). Nothing there speaks against ./x.\n" +
+			"No statement about conformance as a whole: only P2, P3 were judged, and P2.1-1 was left out (1 of 4 MUSTs). Nothing there speaks against ./x.\n" +
 				"1 MUST not exercised: it never came up."},
 		{"known failures", func(r *Result) {
 			r.Clauses[0].Verdict, r.Clauses[0].Known = Fail, "being mended"
