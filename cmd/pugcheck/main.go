@@ -21,6 +21,7 @@ func run(args []string) int {
 			return role(args[1:])
 		}
 	}
+	collectLate()
 	root := rootCommand()
 	root.SetArgs(args)
 	err := root.Execute()

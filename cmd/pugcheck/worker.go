@@ -12,6 +12,7 @@ import (
 
 // workerMain is a worker process of the suite that is named by its one argument.
 func workerMain(args []string) int {
+	collectSeldom()
 	err := runner.Worker(os.Stdin, runner.Results(), func(job json.RawMessage) (*conformance.Suite, error) {
 		if len(args) == 1 && args[0] == "handler" {
 			return openSuite(job, handler.Suite)

@@ -15,6 +15,7 @@ import (
 	"github.com/onsi/ginkgo/v2/types"
 
 	"github.com/pugcheck/pugcheck/conformance"
+	"github.com/pugcheck/pugcheck/harness/subject"
 )
 
 // resultsFD is the descriptor that a worker writes its messages to.
@@ -41,6 +42,7 @@ func Worker(in io.Reader, out io.Writer, open func(job json.RawMessage) (*confor
 }
 
 func work(in io.Reader, w *sender, open func(json.RawMessage) (*conformance.Suite, error)) error {
+	_ = subject.Adopt() // where it may not, ending a subject takes longer, and nothing else is different
 	var o order
 	if err := json.NewDecoder(in).Decode(&o); err != nil {
 		return fmt.Errorf("order: %w", err)

@@ -36,7 +36,8 @@ type stat struct {
 }
 
 func readStat(pid int) (stat, error) {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	var room [1024]byte // a line of 52 numbers and a name of at most 64 bytes
+	b, err := readProcess(pid, "/stat", room[:])
 	if err != nil {
 		return stat{}, err
 	}
@@ -50,6 +51,32 @@ func readStat(pid int) (stat, error) {
 	s := stat{pid: pid, state: f[0][0], ppid: num(1), group: num(2), sid: num(3), kernel: num(6)&kernelThread != 0}
 	s.start, err = strconv.ParseUint(f[19], 10, 64)
 	return s, err
+}
+
+// readProcess reads a file of /proc/PID into b, as far as it fits. Package os would do
+// twice the system calls, and Kill reads such a file for each process of the machine.
+func readProcess(pid int, name string, b []byte) ([]byte, error) {
+	path := "/proc/" + strconv.Itoa(pid) + name
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer func() { _ = unix.Close(fd) }()
+	n := 0
+	for n < len(b) {
+		m, err := unix.Read(fd, b[n:])
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return nil, &os.PathError{Op: "read", Path: path, Err: err}
+		}
+		if m == 0 {
+			break
+		}
+		n += m
+	}
+	return b[:n], nil
 }
 
 // gone tells whether only the entry in the process table is left.
@@ -77,6 +104,8 @@ func allStats() []stat {
 // the number of processes whose environment could not be seen because they are
 // just executing a program (or have none).
 func (c *claim) members() (in []stat, undecided int) {
+	alone, release := aloneWith(c.sid)
+	defer release()
 	all := allStats()
 	reused := false // the number of the session belongs to another process by now
 	for _, s := range all {
@@ -91,12 +120,14 @@ func (c *claim) members() (in []stat, undecided int) {
 		if s.pid == self || s.gone() || s.kernel || s.start < c.since {
 			continue
 		}
-		switch own, seen := c.marks(s.pid); {
-		case own, c.sid != 0 && !reused && (s.sid == c.sid || s.group == c.sid):
+		switch m := c.mark(s.pid); {
+		case m == ours,
+			c.sid != 0 && !reused && (s.sid == c.sid || s.group == c.sid),
+			alone && m != others && s.ppid == self && s.pid != c.sid:
 			found[s.pid] = true
 			in = append(in, s)
 		default:
-			if !seen {
+			if m == unseen {
 				undecided++
 			}
 			rest = append(rest, s)
@@ -114,19 +145,35 @@ func (c *claim) members() (in []stat, undecided int) {
 	return in, undecided
 }
 
-// marks tells whether the process carries the cookie, and whether its environment
-// could be seen. That of another user's process cannot be, and is not ours.
-func (c *claim) marks(pid int) (own, seen bool) {
+// mark is whose cookie a process carries.
+type mark int
+
+const (
+	unmarked mark = iota // nobody's
+	unseen               // its environment is empty, or hidden for the moment of an exec
+	ours
+	others
+)
+
+// mark reads the environment of a process. That of another user's process cannot be
+// read, and is not ours.
+func (c *claim) mark(pid int) mark {
 	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
-		return false, true
+		return unmarked
 	}
 	for kv := range bytes.SplitSeq(env, []byte{0}) {
-		if v, ok := strings.CutPrefix(string(kv), CookieVariable+"="); ok {
-			return carries(v, c.scope), true
+		if v, ok := bytes.CutPrefix(kv, []byte(CookieVariable+"=")); ok {
+			if carries(string(v), c.scope) {
+				return ours
+			}
+			return others
 		}
 	}
-	return false, len(env) > 0
+	if len(env) == 0 {
+		return unseen
+	}
+	return unmarked
 }
 
 func commandLine(pid int) string {
@@ -150,8 +197,9 @@ const (
 )
 
 // kill ends everything that belongs to the claim until nothing is left, main
-// first. It returns a line for each process besides the main one.
-func (c *claim) kill(main func()) (lines []string) {
+// first, which has been waited for when gone is closed. It returns a line for each
+// process besides the main one.
+func (c *claim) kill(main func(), gone <-chan struct{}) (lines []string) {
 	type identity struct {
 		pid   int
 		start uint64
@@ -159,6 +207,9 @@ func (c *claim) kill(main func()) (lines []string) {
 	told := map[identity]bool{}
 	looks := 0
 	for deadline := time.Now().Add(killPatience); ; {
+		if childless() {
+			return lines
+		}
 		in, undecided := c.members()
 		for _, s := range in {
 			id := identity{s.pid, s.start}
@@ -184,6 +235,12 @@ func (c *claim) kill(main func()) (lines []string) {
 			continue
 		}
 		awaitGone(handles, time.Until(deadline))
+		if main != nil {
+			select {
+			case <-gone:
+			case <-time.After(time.Until(deadline)):
+			}
+		}
 		if time.Now().After(deadline) {
 			for _, s := range in {
 				lines = append(lines, fmt.Sprintf("%d %s (still there after SIGKILL)", s.pid, commandLine(s.pid)))

@@ -23,6 +23,9 @@
 // to the subject. What escapes is a process that does all of this: start with an
 // emptied environment, call setsid, and lose its parent before Kill.
 //
+// That does not escape a process that has called [Adopt], which is also spared the search where
+// there is nothing to be found.
+//
 // Cookies nest. A process that was itself started with the cookie C gives its
 // subjects C.X, and "carries C" means C or anything below it, so that worker
 // processes need no further arrangement: whoever ends a worker ends the worker's

@@ -65,6 +65,6 @@ func GuardMain(in io.Reader, args []string) int {
 	}
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	_, _ = io.Copy(io.Discard, in)
-	(&claim{scope: args[0]}).kill(nil)
+	(&claim{scope: args[0]}).kill(nil, nil)
 	return 0
 }

@@ -10,6 +10,16 @@ func onLauncher(f func()) { f() }
 
 func blockUntilExit(int) bool { return false }
 
+// Adopt is of use on Linux only, where subjects can be told by their parents.
+func Adopt() error { return nil }
+
+func born(start func() (pid int, err error)) error {
+	_, err := start()
+	return err
+}
+
+func reaped(int) {}
+
 // A claim names the process group, the only thing that is known here.
 type claim struct {
 	scope string
@@ -18,7 +28,7 @@ type claim struct {
 
 func (c *claim) of(pid int) { c.group = pid }
 
-func (c *claim) kill(main func()) []string {
+func (c *claim) kill(main func(), _ <-chan struct{}) []string {
 	if main != nil {
 		main()
 	}

@@ -21,6 +21,8 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "guard":
 		os.Exit(GuardMain(os.Stdin, os.Args[1:]))
+	case "adopter":
+		os.Exit(playAdopter(os.Args[1:]))
 	case "owner":
 		os.Exit(playOwner(os.Args[1:]))
 	}

@@ -37,7 +37,8 @@ type Process struct {
 	out, err *Recorder
 	ends     []*os.File // our ends of its pipes, closed by Kill
 	drains   sync.WaitGroup
-	outEnded atomic.Bool // standard output has been read to its end
+	outEnded atomic.Bool   // standard output has been read to its end
+	gone     chan struct{} // closed when it has ended and been waited for
 	done     chan struct{}
 
 	killMu sync.Mutex
@@ -57,7 +58,7 @@ func Start(c Command) (*Process, error) {
 		return nil, err
 	}
 	p := &Process{
-		name: program, done: make(chan struct{}),
+		name: program, gone: make(chan struct{}), done: make(chan struct{}),
 		out: NewRecorder(c.StdoutLimit), err: NewRecorder(c.StderrLimit),
 	}
 	var theirs []*os.File // closed here once the process has them
@@ -150,7 +151,14 @@ const launchPatience = 200 * time.Millisecond
 
 func launch(program string, argv []string, attr *os.ProcAttr) (proc *os.Process, err error) {
 	for begin := time.Now(); ; time.Sleep(time.Millisecond) {
-		onLauncher(func() { proc, err = os.StartProcess(program, argv, attr) })
+		onLauncher(func() {
+			err = born(func() (int, error) {
+				if proc, err = os.StartProcess(program, argv, attr); err != nil {
+					return 0, err
+				}
+				return proc.Pid, nil
+			})
+		})
 		if !errors.Is(err, syscall.ETXTBSY) || time.Since(begin) > launchPatience {
 			return proc, err
 		}
@@ -190,6 +198,8 @@ func (p *Process) await() {
 	p.reaped = true
 	p.exit = exitOf(state, duration, p.killing)
 	p.mu.Unlock()
+	reaped(p.pid)
+	close(p.gone)
 
 	drained := make(chan struct{})
 	go func() { p.drains.Wait(); close(drained) }()
@@ -266,7 +276,7 @@ func (p *Process) Signal(sig syscall.Signal) error {
 func (p *Process) Kill() (strays []string) {
 	p.killMu.Lock()
 	defer p.killMu.Unlock()
-	strays = p.claim.kill(p.killMain)
+	strays = p.claim.kill(p.killMain, p.gone)
 	<-p.done
 	closeAll(p.ends)
 	return strays
