@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pugcheck/pugcheck/conformance/catalogue"
+	"github.com/pugcheck/pugcheck/conformance/requirements"
 	"github.com/pugcheck/pugcheck/harness/report"
 )
 
@@ -85,6 +86,34 @@ func TestVerdictPerClause(t *testing.T) {
 			if c.ID == tc.clause && c.Verdict != tc.want {
 				t.Errorf("%s: %s, want %s", name, c.Verdict, tc.want)
 			}
+		}
+	}
+}
+
+// TestReleasedLevel: a violation weighs what it weighed when the set was released.
+func TestReleasedLevel(t *testing.T) {
+	const text = "S1-1 SHOULD stated 0123456789abcdef engine\nS1-3 MUST assumed 0123456789abcdef engine\nS1-7 MUST stated 0123456789abcdef engine\nS1-6 MAY stated 0123456789abcdef engine\n"
+	set, err := requirements.Parse("v1.0", "v1.0.txt", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for strict, want := range map[bool]map[string]string{
+		false: {"S1-1": "warn SHOULD stated", "S1-3": "warn MUST assumed", "S1-7": "fail MUST stated", "S1-6": "warn MAY stated"},
+		true:  {"S1-1": "fail SHOULD stated", "S1-3": "fail MUST assumed", "S1-7": "fail MUST stated", "S1-6": "warn MAY stated"},
+	} {
+		a := Aggregation{Catalogue: testCatalogue(t), Strict: strict, Released: set, Suite: &Suite{Name: "engine"}}
+		got := map[string]string{}
+		for id := range want {
+			a.Suite.Scenarios = append(a.Suite.Scenarios, Scenario{ID: "S1/" + id, Clauses: []string{id}})
+			a.Outcomes = append(a.Outcomes, outcome("S1/"+id, finding(id, report.Fail, "seen")))
+		}
+		for _, c := range a.Clauses() {
+			if want[c.ID] != "" {
+				got[c.ID] = fmt.Sprintf("%s %s %s", c.Verdict, c.Level, c.Basis)
+			}
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("strict %v: %s", strict, d)
 		}
 	}
 }

@@ -30,6 +30,7 @@ type clauseFilter struct {
 	levels   []string
 	suite    string
 	unjudged bool
+	require  string
 }
 
 func clausesCommand() *cobra.Command {
@@ -55,12 +56,16 @@ A SELECTOR is a clause (S6.3-1), a section with its subsections (S6), a glob
 				enc.SetIndent("", "  ")
 				return enc.Encode(manual.Entries(c, clauses, index))
 			}
-			return manual.List(cmd.OutOrStdout(), layoutFor(os.Stdout), c, clauses, index)
+			if err := manual.List(cmd.OutOrStdout(), layoutFor(os.Stdout), c, clauses, index); err != nil || filter.require == "" {
+				return err
+			}
+			return filter.named(cmd.OutOrStdout())
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print an array of objects instead of text")
 	cmd.Flags().StringArrayVar(&filter.levels, "level", nil, "only clauses of this level (must, must-not, should, should-not, may); repeatable")
 	cmd.Flags().StringVar(&filter.suite, "suite", "", "only clauses that this suite can judge (runtime, handler, backend, audit)")
+	cmd.Flags().StringVar(&filter.require, "requirements", "", "only clauses of the released set `NAME`, at the level that they have in it")
 	cmd.Flags().BoolVar(&filter.unjudged, "unjudged", false, "only clauses that could be judged and are not yet")
 	return cmd
 }
@@ -79,6 +84,10 @@ func (f clauseFilter) choose(c *catalogue.Catalogue, index catalogue.Index, word
 		}
 		return nil, fmt.Errorf("there is no suite %q; the suites are %s", f.suite, strings.Join(known, ", "))
 	}
+	wanted, err := demandsOf(f.require, "")
+	if err != nil {
+		return nil, err
+	}
 	selectors, err := selection.Parse(words)
 	if err != nil {
 		return nil, err
@@ -89,7 +98,10 @@ func (f clauseFilter) choose(c *catalogue.Catalogue, index catalogue.Index, word
 	}
 	var chosen []*catalogue.Clause
 	for _, clause := range c.Clauses() {
+		clause, ok := wanted.asReleased(clause)
 		switch {
+		case !ok:
+			continue
 		case !selected.Clauses[clause.ID],
 			len(levels) > 0 && !slices.Contains(levels, clause.Level),
 			f.suite != "" && !slices.Contains(clause.Suites, f.suite),

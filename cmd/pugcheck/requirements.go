@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -65,6 +66,34 @@ func (d demands) level(c *catalogue.Clause) catalogue.Level {
 	}
 	level, _ := d.released.Level(c)
 	return level
+}
+
+// asReleased is a clause with the level and basis that it has in the set, and whether it
+// is in the set.
+func (d demands) asReleased(c *catalogue.Clause) (*catalogue.Clause, bool) {
+	if d.released == nil {
+		return c, true
+	}
+	if _, ok := d.released.Entry(c.ID); !ok {
+		return nil, false
+	}
+	then := *c
+	then.Level, then.Basis = d.released.Level(c)
+	return &then, true
+}
+
+// named says which set a list of clauses is of.
+func (f clauseFilter) named(w io.Writer) error {
+	wanted, err := demandsOf(f.require, "")
+	if err != nil {
+		return usageError(err)
+	}
+	set, name := wanted.released, f.require
+	if set == nil {
+		set = currentRequirements()
+	}
+	_, err = fmt.Fprintf(w, "requirements %s, digest %s; released are %s\n", name, set.Digest(), strings.Join(pugmark.RequirementSets(), ", "))
+	return err
 }
 
 // requirements describes the set for a suite. Clauses about another transport than over
