@@ -131,7 +131,7 @@ func (p *Page) Excerpt(indent int, text string, limit Limit) {
 	var rows []string
 	for l := range strings.SplitSeq(strings.TrimRight(Printable(text), "\n"), "\n") {
 		if limit.Lines > 0 {
-			l = middle(l, rowsOfLine*width-10) // folding at blanks wastes a little
+			l = Middle(l, rowsOfLine*width-10) // folding at blanks wastes a little
 		}
 		for i, row := range Fold(l, width) {
 			if i > 0 {

@@ -82,8 +82,8 @@ func Truncate(line string, width int) string {
 	return line[:byteIndex(line, width-1)] + "…"
 }
 
-// middle cuts the middle out of a line that has more than n characters.
-func middle(line string, n int) string {
+// Middle cuts the middle out of a line that has more than n characters.
+func Middle(line string, n int) string {
 	all := length(line)
 	if all <= n {
 		return line

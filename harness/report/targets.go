@@ -19,6 +19,8 @@ var renderers = []struct {
 	render func(r *Result, path string) ([]byte, error)
 }{
 	{"json", func(r *Result, _ string) ([]byte, error) { return r.JSON() }},
+	{"junit", junitXML},
+	{"tap", tap},
 }
 
 // Formats are the names of the forms that a result can be written in.
