@@ -1,9 +1,11 @@
 package conformance
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/pugcheck/pugcheck/conformance/catalogue"
 	"github.com/pugcheck/pugcheck/conformance/requirements"
@@ -18,27 +20,26 @@ import (
 type Aggregation struct {
 	Catalogue *catalogue.Catalogue
 	Suite     *Suite
-	Selected  map[string]bool   // clauses in the result; nil = all that name the suite
-	Strict    bool              // warnings fail, except on permissions
-	Released  *requirements.Set // clauses count at the level that they have there; nil = as the catalogue says
-	Outcomes  []Outcome         // of scenarios that ran
-	NotRun    map[string]string // scenarios that were to be judged by and did not run, with the reason
-	Repeat    func(scenario string) string
+	Selected  map[string]bool                        // clauses in the result; nil = all that name the suite
+	Strict    bool                                   // warnings fail, except on permissions
+	Released  *requirements.Set                      // clauses count at the level that they have there; nil = as the catalogue says
+	Outcomes  []Outcome                              // of scenarios that ran
+	Repeats   int                                    // how often each scenario was to be run; 0 = once
+	NotRun    map[string]string                      // scenarios that were to be judged by and did not run, with the reason
+	Repeat    func(scenario string, runs int) string // the command that runs a scenario so often again; may be nil
 }
 
 // Evidence that is kept for one clause. Violations of an invariant repeat in
-// every scenario, and so do its passes.
+// every scenario, and so do its passes. Beyond these violations only those are kept
+// that say something else than any before them.
 const (
 	keptViolations      = 5
+	keptKinds           = 25
 	keptInvariantPasses = 3
 )
 
 // Clauses are the verdicts in the order of the catalogue.
 func (a *Aggregation) Clauses() []report.Clause {
-	position := a.positions()
-	outcomes := slices.Clone(a.Outcomes)
-	sort.SliceStable(outcomes, func(i, j int) bool { return position[outcomes[i].ID] < position[outcomes[j].ID] })
-
 	judges := map[string][]string{}
 	for _, sc := range a.Suite.Scenarios {
 		for _, id := range sc.Clauses {
@@ -49,15 +50,7 @@ func (a *Aggregation) Clauses() []report.Clause {
 	for _, id := range a.Suite.Always {
 		always[id] = true
 	}
-	findings := map[string][]report.Evidence{}
-	for _, o := range outcomes {
-		for _, f := range o.Findings {
-			findings[f.Clause] = append(findings[f.Clause], report.Evidence{
-				Scenario: o.ID, Verdict: f.Verdict, Acceptable: f.Acceptable, Seen: f.Seen,
-				Readings: f.Readings, Where: f.Where, Times: times(f.Times),
-			})
-		}
-	}
+	findings := a.findings()
 
 	out := []report.Clause{}
 	for _, c := range a.Catalogue.Clauses() {
@@ -67,6 +60,53 @@ func (a *Aggregation) Clauses() []report.Clause {
 		out = append(out, a.clause(c, judges[c.ID], always[c.ID], findings[c.ID]))
 	}
 	return out
+}
+
+// findings is the evidence on each clause: by scenario in the order of the suite, then
+// by run. What several runs saw in the same way is one piece of evidence.
+func (a *Aggregation) findings() map[string][]report.Evidence {
+	position := map[string]int{}
+	for i, sc := range a.Suite.Scenarios {
+		position[sc.ID] = i
+	}
+	outcomes := slices.Clone(a.Outcomes)
+	slices.SortStableFunc(outcomes, func(x, y Outcome) int {
+		return cmp.Or(cmp.Compare(position[x.ID], position[y.ID]), cmp.Compare(x.Run, y.Run))
+	})
+	out := map[string][]report.Evidence{}
+	at := map[string]int{}
+	for _, o := range outcomes {
+		for _, f := range o.Findings {
+			e := report.Evidence{
+				Scenario: o.ID, Verdict: f.Verdict, Acceptable: f.Acceptable, Seen: f.Seen,
+				Readings: f.Readings, Where: f.Where, Times: f.Times,
+			}
+			list := out[f.Clause]
+			if o.Run > 0 {
+				key := observation(f.Clause, e)
+				if i, seen := at[key]; seen {
+					list[i].Times += f.Times
+					if runs := list[i].Runs; runs[len(runs)-1] != o.Run {
+						list[i].Runs = append(runs, o.Run)
+					}
+					continue
+				}
+				e.Runs, at[key] = []int{o.Run}, len(list)
+			}
+			out[f.Clause] = append(list, e)
+		}
+	}
+	return out
+}
+
+// observation is the same for what is the same observation in another run. Passes
+// are told apart by the check alone.
+func observation(clause string, e report.Evidence) string {
+	seen := e.Seen
+	if e.Verdict == report.Pass {
+		seen = ""
+	}
+	return strings.Join([]string{clause, e.Scenario, string(e.Verdict), e.Where, e.Acceptable, seen}, "\x00")
 }
 
 func (a *Aggregation) clause(c *catalogue.Clause, judges []string, always bool, found []report.Evidence) report.Clause {
@@ -93,7 +133,9 @@ func (a *Aggregation) clause(c *catalogue.Clause, judges []string, always bool, 
 		out.Verdict = gravest(found)
 		out.Evidence, out.MoreEvidence = keep(found, judges)
 		out.PerScenario = perScenario(found)
-		if out.Reason = reasonOf(out.Verdict, found); out.Reason == undecided {
+		if runs := a.byRun(found); varies(runs) {
+			out.Verdict, out.Runs, out.Reason = report.Unstable, runs, howRunsDiffer(runs)
+		} else if out.Reason = reasonOf(out.Verdict, found); out.Reason == undecided {
 			for _, id := range judges { // what was to decide it did not run, as over the other transport
 				if why, ok := a.NotRun[id]; ok {
 					out.Reason = why + "; what ran beside it saw nothing that decides it"
@@ -148,30 +190,46 @@ func keep(found []report.Evidence, judges []string) (kept []report.Evidence, mor
 	kept = []report.Evidence{}
 	sorted := slices.Clone(found)
 	sort.SliceStable(sorted, func(i, j int) bool { return gravity[sorted[i].Verdict] > gravity[sorted[j].Verdict] })
-	passed := map[string]bool{}
+	passed, violated, kinds := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	violations, invariantPasses := 0, 0
 	for _, e := range sorted {
+		e.Times = times(e.Times)
 		switch e.Verdict {
 		case report.Pass:
 			if passed[e.Scenario] {
 				continue
 			}
 			passed[e.Scenario] = true
-			if !slices.Contains(judges, e.Scenario) {
+			if !slices.Contains(judges, e.Scenario) && !violated[e.Scenario] {
 				if invariantPasses++; invariantPasses > keptInvariantPasses {
 					more++
 					continue
 				}
 			}
 		case report.Fail, report.Warn, report.Error:
-			if violations++; violations > keptViolations {
+			violated[e.Scenario] = true
+			kind := string(e.Verdict) + kindOf(e.Acceptable+"\n"+e.Seen)
+			if violations++; violations > keptViolations && (kinds[kind] || len(kinds) >= keptKinds) {
 				more++
 				continue
 			}
+			kinds[kind] = true
 		}
 		kept = append(kept, e)
 	}
 	return kept, more
+}
+
+// kindOf is a text without the words that hold digits: much the same from scenario to
+// scenario where the same thing was seen.
+func kindOf(text string) string {
+	words := strings.Fields(text)
+	for i, w := range words {
+		if strings.ContainsAny(w, "0123456789") {
+			words[i] = "#"
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // reasonOf explains the verdicts that are no judgement on the subject.
@@ -224,32 +282,29 @@ func judgedBy(judges []string, found []report.Evidence) []string {
 
 // Scenarios are the outcomes and what did not run, in the order of the suite.
 func (a *Aggregation) Scenarios() []report.Scenario {
-	done := map[string]Outcome{}
+	done := map[string][]Outcome{}
 	for _, o := range a.Outcomes {
-		done[o.ID] = o
+		done[o.ID] = append(done[o.ID], o)
 	}
 	out := []report.Scenario{}
 	for _, sc := range a.Suite.Scenarios {
 		r := report.Scenario{ID: sc.ID, Title: sc.Title, Clauses: append([]string{}, sc.Clauses...)}
-		if o, ok := done[sc.ID]; ok {
-			r.Outcome, r.Reason, r.Started, r.Timing, r.Trace = o.Outcome, o.Reason, o.Started, o.Timing, o.Trace
+		runs := 1
+		if all := done[sc.ID]; len(all) > 0 {
+			var o Outcome
+			if o, runs = gravestRun(all); runs > 1 {
+				runs = a.Repeats
+			}
+			r.Run, r.Outcome, r.Reason, r.Started, r.Timing, r.Trace = o.Run, o.Outcome, o.Reason, o.Started, o.Timing, o.Trace
 		} else if why, ok := a.NotRun[sc.ID]; ok {
 			r.Outcome, r.Reason = "not-run", why
 		} else {
 			continue
 		}
 		if a.Repeat != nil {
-			r.Repro = a.Repeat(sc.ID)
+			r.Repro = a.Repeat(sc.ID, runs)
 		}
 		out = append(out, r)
-	}
-	return out
-}
-
-func (a *Aggregation) positions() map[string]int {
-	out := map[string]int{}
-	for i, sc := range a.Suite.Scenarios {
-		out[sc.ID] = i
 	}
 	return out
 }

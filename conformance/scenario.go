@@ -160,7 +160,8 @@ func (t *T) Must(err error) {
 // Outcome is a finished scenario, as a worker hands it on.
 type Outcome struct {
 	ID       string         `json:"id"`
-	Outcome  string         `json:"outcome"` // as report.Scenario.Outcome
+	Run      int            `json:"run,omitempty"` // which of the repeated runs, from 1; 0 = there is only one
+	Outcome  string         `json:"outcome"`       // as report.Scenario.Outcome
 	Reason   string         `json:"reason,omitempty"`
 	Findings []Finding      `json:"findings"`
 	Started  time.Time      `json:"started"`

@@ -22,8 +22,17 @@ type Suite struct {
 // Options say how declared scenarios are run.
 type Options struct {
 	Seed    uint64
-	Started func(id string) // may be nil
-	Done    func(Outcome)   // may be nil; called in the goroutine of the spec
+	Runs    func(id string) []int // which runs of a scenario; nil = one, which has no number
+	Started func(Turn)            // may be nil
+	Done    func(Outcome)         // may be nil; called in the goroutine of the spec
+}
+
+// Turn is one run of a scenario. Run counts from 1 where scenarios are repeated, and
+// is 0 where they are not. All runs draw from the same seed: what differs between
+// them is the subject's doing.
+type Turn struct {
+	ID  string `json:"id"`
+	Run int    `json:"run,omitempty"`
 }
 
 // Declare turns the scenarios that keep says true for (nil = all) into Ginkgo
@@ -40,13 +49,19 @@ func (s *Suite) Declare(o Options, keep func(Scenario) bool) {
 		}
 		ginkgo.Describe(title, func() {
 			for _, sc := range group {
-				s.declare(sc, o)
+				runs := []int{0}
+				if o.Runs != nil {
+					runs = o.Runs(sc.ID)
+				}
+				for _, run := range runs {
+					s.declare(sc, Turn{sc.ID, run}, o)
+				}
 			}
 		})
 	}
 }
 
-func (s *Suite) declare(sc Scenario, o Options) {
+func (s *Suite) declare(sc Scenario, turn Turn, o Options) {
 	args := []any{ginkgo.Label(s.labels(sc)...)}
 	if sc.Serial {
 		args = append(args, ginkgo.Serial)
@@ -57,9 +72,10 @@ func (s *Suite) declare(sc Scenario, o Options) {
 	}
 	args = append(args, ginkgo.SpecTimeout(limit), func(ctx ginkgo.SpecContext) {
 		if o.Started != nil {
-			o.Started(sc.ID)
+			o.Started(turn)
 		}
 		out := execute(ctx, sc, o.Seed, s.Severity, s.Always)
+		out.Run = turn.Run
 		if o.Done != nil {
 			o.Done(out)
 		}

@@ -44,7 +44,7 @@ func judge(cmd *cobra.Command, f suiteFlags, prepare func() (*judgement, error))
 	defer stop()
 	began := time.Now()
 	plan := j.plan()
-	progress := j.progress(len(plan.Scenarios))
+	progress := j.progress(len(plan.Scenarios) * f.repeat)
 	silent := context.AfterFunc(ctx, func() { progress.Say("interrupted: ending what runs (interrupt again to end at once)") })
 	plan.Observer = &watcher{progress: progress, clauses: j.counting, strict: f.strict}
 	outcome, trouble := runner.Run(ctx, plan)

@@ -29,6 +29,7 @@ type suiteFlags struct {
 	strict  bool
 	seed    uint64
 	workers int
+	repeat  int
 	only    []string
 	skip    []string
 	timeout time.Duration
@@ -49,6 +50,7 @@ func (f *suiteFlags) register(cmd *cobra.Command, subject string) {
 	flags.StringArrayVar(&f.skip, "skip", nil, "leave out what `SELECTOR` names")
 	reportFlag(flags, &f.reports)
 	flags.StringVar(&f.require, "requirements", "", "judge by the released set `NAME` ("+wholeSet+": everything that this version demands, the default)")
+	flags.IntVar(&f.repeat, "repeat", 1, "run each scenario `N` times; a clause that varies is unstable, which fails")
 	flags.BoolVar(&f.timing, "timing", false, "show where the time went")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show everything in full")
 	flags.BoolVar(&f.list, "list", false, "list the scenarios that would be run, and run none")
@@ -112,6 +114,9 @@ func newJudgement(cmd *cobra.Command, f suiteFlags) (*judgement, error) {
 	}
 	if j.changed("workers") && f.workers < 1 {
 		return nil, fmt.Errorf("--workers: at least one is needed")
+	}
+	if f.repeat < 1 {
+		return nil, fmt.Errorf("--repeat: at least one run is needed")
 	}
 	// Short enough to be typed, and exact in every JSON reader.
 	if j.seed = f.seed; !j.changed("seed") {
@@ -297,7 +302,7 @@ func (j *judgement) plan() runner.Plan {
 		delete(j.left, j.first)
 	}
 	return runner.Plan{
-		Worker: []string{j.self, "worker", j.suite.Name}, Job: j.job, Seed: j.seed, Workers: j.workers(),
+		Worker: []string{j.self, "worker", j.suite.Name}, Job: j.job, Seed: j.seed, Repeat: j.flags.repeat, Workers: j.workers(),
 		Preflight: j.first, Scenarios: scenarios,
 	}
 }
@@ -320,12 +325,12 @@ func (j *judgement) result(r runner.Result, trouble error, began time.Time) *rep
 	}
 	a := conformance.Aggregation{
 		Catalogue: pugmark.Catalogue(), Suite: j.suite, Selected: j.clauses, Strict: j.flags.strict, Released: j.released,
-		Outcomes: r.Outcomes, NotRun: notRun, Repeat: j.repeat,
+		Outcomes: r.Outcomes, NotRun: notRun, Repeats: j.flags.repeat, Repeat: j.repeat,
 	}
 	out := &report.Result{
 		Schema: report.Schema, Suite: j.suite.Name, Subject: j.subject,
 		Profile: report.Profile{File: j.profile.File, Strict: j.flags.strict, Without: j.without},
-		Seed:    j.seed, Versions: versions(), Selection: j.flags.only, Skipped: j.flags.skip,
+		Seed:    j.seed, Repeats: j.flags.repeat, Versions: versions(), Selection: j.flags.only, Skipped: j.flags.skip,
 		Started: began.UTC(), DurationMS: float64(time.Since(began).Microseconds()) / 1000, Workers: j.workers(),
 		Complete: !r.Interrupted && trouble == nil && unstartable(r) == "", Blocked: r.Blocked,
 		Scenarios: a.Scenarios(),
@@ -350,7 +355,7 @@ func (j *judgement) result(r runner.Result, trouble error, began time.Time) *rep
 	case unstartable(r) != "":
 		out.Incomplete = unstartable(r)
 	case r.Interrupted:
-		out.Incomplete = fmt.Sprintf("it was interrupted after %d of %d scenarios", len(r.Outcomes), len(r.Outcomes)+len(r.NotRun))
+		out.Incomplete = fmt.Sprintf("it was interrupted after %d of %s", len(r.Outcomes), j.extent(r.Planned))
 	}
 	j.context(out)
 	out.Count()
@@ -378,8 +383,21 @@ func (j *judgement) context(out *report.Result) {
 	}
 }
 
-// repeat is the command line that runs one scenario once more with the same seed.
-func (j *judgement) repeat(scenario string) string {
+// extent names so many runs of scenarios.
+func (j *judgement) extent(n int) string {
+	noun := "scenarios"
+	switch {
+	case j.flags.repeat > 1:
+		noun = "runs of scenarios"
+	case n == 1:
+		noun = "scenario"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
+// repeat is the command line that runs one scenario again with the same seed, more than
+// once where it takes that to see what was seen.
+func (j *judgement) repeat(scenario string, runs int) string {
 	words := []string{j.suite.Name, "--seed", fmt.Sprint(j.seed), "--only", scenario}
 	if j.flags.profile != "" {
 		words = append(words, "--profile", j.flags.profile)
@@ -392,6 +410,9 @@ func (j *judgement) repeat(scenario string) string {
 	}
 	if j.changed("timeout") {
 		words = append(words, "--timeout", j.flags.timeout.String())
+	}
+	if runs > 1 {
+		words = append(words, "--repeat", fmt.Sprint(runs))
 	}
 	words = append(words, j.again...)
 	return j.invoked + " " + profile.Quote(append(words, j.typed...))

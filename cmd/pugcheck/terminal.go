@@ -45,14 +45,10 @@ func terminalFor(f *os.File, invoked, suite string, verbose, timing bool) report
 }
 
 // progress begins to show progress on standard error, and says what is judged.
-func (j *judgement) progress(scenarios int) *report.Progress {
-	plural := "s"
-	if scenarios == 1 {
-		plural = ""
-	}
-	fmt.Fprintf(os.Stderr, "judging %s: %d scenario%s, %d at a time, seed %d\n", j.subject.Name, scenarios, plural, min(j.workers(), scenarios), j.seed)
+func (j *judgement) progress(runs int) *report.Progress {
+	fmt.Fprintf(os.Stderr, "judging %s: %s, %d at a time, seed %d\n", j.subject.Name, j.extent(runs), min(j.workers(), runs), j.seed)
 	return report.NewProgress(os.Stderr, report.ProgressOptions{
-		Total: scenarios, Verbose: j.flags.verbose, Colour: coloured(os.Stderr),
+		Total: runs, Repeated: j.flags.repeat > 1, Verbose: j.flags.verbose, Colour: coloured(os.Stderr),
 		Live:  term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb",
 		Width: func() int { return widthOf(os.Stderr) },
 	})

@@ -5,8 +5,8 @@
 // random order, and streams what happens as JSON lines on a descriptor of its
 // own (fd 3), so that nothing printed can disturb it.
 //
-// Guarantees: every scenario of a plan ends up in exactly one place, with an
-// outcome or with the reason why it did not run. A worker that crashes or hangs
+// Guarantees: every run of a scenario of a plan has at most one outcome, and every
+// scenario has one, or the reason why it has none. A worker that crashes or hangs
 // costs the scenario in flight, which becomes an error with the worker's last
 // words; the rest of its batch is handed out again. Outcomes depend on seed and
 // scenario, not on the number of workers or the order. When the context ends,

@@ -8,14 +8,14 @@ import (
 
 // order is what a worker reads from standard input, once.
 type order struct {
-	Job       json.RawMessage `json:"job"`
-	Seed      uint64          `json:"seed"`
-	Scenarios []string        `json:"scenarios"`
+	Job   json.RawMessage    `json:"job"`
+	Seed  uint64             `json:"seed"`
+	Turns []conformance.Turn `json:"turns"`
 }
 
 // message is one line from a worker. Exactly one field is set.
 type message struct {
-	Started string               `json:"started,omitempty"`
+	Started *conformance.Turn    `json:"started,omitempty"`
 	Outcome *conformance.Outcome `json:"outcome,omitempty"`
 	Trouble string               `json:"trouble,omitempty"` // the order cannot be carried out at all
 }

@@ -22,8 +22,9 @@ type Plan struct {
 	Env       []string               // added to a worker's environment
 	Job       any                    // JSON for the worker's open function
 	Seed      uint64                 //
+	Repeat    int                    // how often each scenario is run; 0 = once
 	Workers   int                    // at most so many at once; 0 = three times the cores
-	Preflight string                 // run first and alone; "" = none
+	Preflight string                 // run first and alone, where scenarios are repeated until a run gets through; "" = none
 	Scenarios []conformance.Scenario // everything to be run, in the order of the suite
 	Observer  Observer               // may be nil
 	Margin    time.Duration          // how far past its limit a scenario may be before its worker is ended; 0 = 15 s
@@ -40,7 +41,8 @@ type Observer interface {
 // Result is what became of a plan.
 type Result struct {
 	Outcomes    []conformance.Outcome // in the order in which they came
-	NotRun      map[string]string     // scenario → why it has no outcome
+	Planned     int                   // how many outcomes there would have been
+	NotRun      map[string]string     // scenario → why it has no outcome at all
 	Blocked     string                // why nothing was run after the preflight
 	Interrupted bool                  // the context ended before the plan did
 }
@@ -55,17 +57,15 @@ const maxBatch = 8
 // work at all.
 func Run(ctx context.Context, plan Plan) (Result, error) {
 	defaults(&plan)
-	p := &pool{plan: plan, tries: map[string]int{}, result: Result{NotRun: map[string]string{}}}
+	p := &pool{plan: plan, tries: map[conformance.Turn]int{}, result: Result{NotRun: map[string]string{}}}
 	job, err := json.Marshal(plan.Job)
 	if err != nil {
 		return p.result, fmt.Errorf("the job cannot be written as JSON: %w", err)
 	}
 	p.job = job
 	first, parallel, serial := divide(plan)
-	p.drain(ctx, first, 1)
-	if len(first) > 0 {
-		p.result.Blocked = p.blocked(first[0])
-	}
+	p.result.Planned = len(first) + len(parallel) + len(serial)
+	parallel = append(p.preflight(ctx, first), parallel...)
 	if p.result.Blocked == "" {
 		p.drain(ctx, parallel, plan.Workers)
 		p.drain(ctx, serial, 1)
@@ -87,21 +87,54 @@ func defaults(plan *Plan) {
 	}
 }
 
+// turn is one run of a scenario.
+type turn struct {
+	conformance.Scenario
+	run int // from 1; 0 where nothing is repeated
+}
+
+func (t turn) key() conformance.Turn { return conformance.Turn{ID: t.ID, Run: t.run} }
+
+func keyOf(o conformance.Outcome) conformance.Turn { return conformance.Turn{ID: o.ID, Run: o.Run} }
+
+// preflight takes the turns of the preflight, one after the other, until one gets
+// through: a subject that fails now and then is judged like any other. It returns those
+// that are left.
+func (p *pool) preflight(ctx context.Context, turns []turn) []turn {
+	for len(turns) > 0 {
+		p.drain(ctx, turns[:1], 1)
+		var hopeless bool
+		p.result.Blocked, hopeless = p.blocked(turns[0])
+		if turns = turns[1:]; p.result.Blocked == "" || hopeless || ctx.Err() != nil {
+			break
+		}
+	}
+	return turns
+}
+
 // divide splits the plan into the preflight, what may run side by side (the
 // longest first, otherwise in an order that the seed decides, so that nothing
 // comes to rest on what runs beside it), and what has to run alone.
-func divide(plan Plan) (first, parallel, serial []conformance.Scenario) {
-	for _, sc := range plan.Scenarios {
-		switch {
-		case sc.ID == plan.Preflight:
-			first = append(first, sc)
-		case sc.Serial:
-			serial = append(serial, sc)
-		default:
-			parallel = append(parallel, sc)
+func divide(plan Plan) (first, parallel, serial []turn) {
+	for n := range max(plan.Repeat, 1) {
+		run := n + 1
+		if plan.Repeat <= 1 {
+			run = 0
 		}
+		begin := len(parallel)
+		for _, sc := range plan.Scenarios {
+			switch t := (turn{sc, run}); {
+			case sc.ID == plan.Preflight:
+				first = append(first, t)
+			case sc.Serial:
+				serial = append(serial, t)
+			default:
+				parallel = append(parallel, t)
+			}
+		}
+		shuffled := parallel[begin:] // each run in an order of its own, beside other neighbours
+		rand.New(rand.NewPCG(plan.Seed, uint64(n))).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 	}
-	rand.New(rand.NewPCG(plan.Seed, 0)).Shuffle(len(parallel), func(i, j int) { parallel[i], parallel[j] = parallel[j], parallel[i] })
 	sort.SliceStable(parallel, func(i, j int) bool { return parallel[i].Lasts > parallel[j].Lasts })
 	return first, parallel, serial
 }
@@ -112,17 +145,17 @@ type pool struct {
 	job  json.RawMessage
 
 	mu      sync.Mutex
-	queue   []conformance.Scenario
-	tries   map[string]int // how often a scenario was handed out
-	trouble error          // workers cannot work at all
+	queue   []turn
+	tries   map[conformance.Turn]int // how often it was handed out
+	trouble error                    // workers cannot work at all
 	result  Result
 }
 
-// drain runs the scenarios with at most n workers at once.
-func (p *pool) drain(ctx context.Context, scenarios []conformance.Scenario, n int) {
-	p.queue = append([]conformance.Scenario(nil), scenarios...)
+// drain takes the turns with at most n workers at once.
+func (p *pool) drain(ctx context.Context, turns []turn, n int) {
+	p.queue = append([]turn(nil), turns...)
 	var slots sync.WaitGroup
-	for range min(n, len(scenarios)) {
+	for range min(n, len(turns)) {
 		slots.Go(func() {
 			for {
 				batch := p.take(ctx, n)
@@ -139,7 +172,7 @@ func (p *pool) drain(ctx context.Context, scenarios []conformance.Scenario, n in
 // take removes the next batch from the queue: large while much is left, single
 // scenarios towards the end; one that waits on purpose goes alone. What a crash
 // gives back is picked up by whoever is still at work.
-func (p *pool) take(ctx context.Context, n int) []conformance.Scenario {
+func (p *pool) take(ctx context.Context, n int) []turn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.queue) == 0 || ctx.Err() != nil || p.trouble != nil {
@@ -151,24 +184,24 @@ func (p *pool) take(ctx context.Context, n int) []conformance.Scenario {
 	}
 	batch := p.queue[:size:size]
 	p.queue = p.queue[size:]
-	for _, sc := range batch {
-		p.tries[sc.ID]++
+	for _, t := range batch {
+		p.tries[t.key()]++
 	}
 	return batch
 }
 
 // batch runs one batch and settles each of its scenarios: by its outcome, by its
 // worker's end, or by giving it back.
-func (p *pool) batch(ctx context.Context, batch []conformance.Scenario) {
-	began := map[string]time.Time{}
-	settled := map[string]bool{}
+func (p *pool) batch(ctx context.Context, batch []turn) {
+	began := map[conformance.Turn]time.Time{}
+	settled := map[conformance.Turn]bool{}
 	end := p.process(ctx, batch,
-		func(id string) {
-			began[id] = time.Now()
-			p.observe(ctx, func(o Observer) { o.Started(id) })
+		func(t conformance.Turn) {
+			began[t] = time.Now()
+			p.observe(ctx, func(o Observer) { o.Started(t.ID) })
 		},
 		func(out conformance.Outcome) {
-			settled[out.ID] = true
+			settled[keyOf(out)] = true
 			p.settle(ctx, out)
 		})
 	if ctx.Err() != nil {
@@ -178,30 +211,30 @@ func (p *pool) batch(ctx context.Context, batch []conformance.Scenario) {
 		p.fail(errors.New(end.trouble))
 		return
 	}
-	for _, sc := range batch {
-		switch {
-		case settled[sc.ID]:
-		case sc.ID == end.inFlight:
-			p.settle(ctx, broken(sc, began[sc.ID], end))
+	for _, t := range batch {
+		switch key := t.key(); {
+		case settled[key]:
+		case key == end.inFlight:
+			p.settle(ctx, broken(t, began[key], end))
 		default:
-			p.giveBack(ctx, sc, end)
+			p.giveBack(ctx, t, end)
 		}
 	}
 }
 
 // giveBack hands a scenario out again that its worker never came to, once.
-func (p *pool) giveBack(ctx context.Context, sc conformance.Scenario, end ending) {
+func (p *pool) giveBack(ctx context.Context, t turn, end ending) {
 	p.mu.Lock()
-	again := p.tries[sc.ID] < 2
+	again := p.tries[t.key()] < 2
 	if again {
-		p.queue = append(p.queue, sc)
+		p.queue = append(p.queue, t)
 	}
 	p.mu.Unlock()
 	if !again {
 		if end.why == "" {
 			end.why = "two workers ended without running the scenario"
 		}
-		p.settle(ctx, broken(sc, time.Now(), end))
+		p.settle(ctx, broken(t, time.Now(), end))
 	}
 }
 
@@ -237,30 +270,31 @@ func (p *pool) fail(err error) {
 // blocked says why a preflight is no basis to go on from; "" if it is one: it
 // came to its end, passed something that it is labelled with, and violated nothing
 // of that. What is found beside that, by rules for every scenario, keeps
-// nobody from judging the rest.
-func (p *pool) blocked(pre conformance.Scenario) string {
+// nobody from judging the rest. It is hopeless where another run could not end
+// otherwise.
+func (p *pool) blocked(pre turn) (why string, hopeless bool) {
 	for _, out := range p.result.Outcomes {
-		if out.ID != pre.ID {
+		if keyOf(out) != pre.key() {
 			continue
 		}
 		if out.Outcome != "completed" {
-			return out.Reason
+			return out.Reason, out.Unstartable
 		}
 		passed := false
 		for _, f := range out.Findings {
 			labelled := slices.Contains(pre.Clauses, f.Clause)
 			switch {
 			case f.Verdict == report.Error, f.Verdict == report.Fail && labelled:
-				return fmt.Sprintf("%s: %s", f.Clause, f.Seen)
+				return fmt.Sprintf("%s: %s", f.Clause, f.Seen), false
 			case f.Verdict == report.Pass && labelled:
 				passed = true
 			}
 		}
 		if !passed {
-			return "it did nothing that a clause demands"
+			return "it did nothing that a clause demands", false
 		}
 	}
-	return ""
+	return "", false
 }
 
 // finish gives every scenario without an outcome its reason.
@@ -283,6 +317,6 @@ func (p *pool) finish(ctx context.Context) (Result, error) {
 			p.result.NotRun[sc.ID] = reason
 		}
 	}
-	p.result.Interrupted = ctx.Err() != nil && len(p.result.NotRun) > 0
+	p.result.Interrupted = ctx.Err() != nil && len(p.result.Outcomes) < p.result.Planned
 	return p.result, p.trouble
 }

@@ -26,16 +26,16 @@ const lastWords = 32 << 10
 
 // ending is how a worker process ended.
 type ending struct {
-	inFlight string // scenario that had started and had no outcome
-	why      string // in words; empty for a regular end
-	trouble  string // what the worker itself said it cannot do
-	output   string // last words
+	inFlight conformance.Turn // what had started and had no outcome
+	why      string           // in words; empty for a regular end
+	trouble  string           // what the worker itself said it cannot do
+	output   string           // last words
 }
 
 // process runs one batch in one worker process and delivers its messages. It
 // returns when the process is gone. The end of ctx ends the worker: politely
 // first, so that it takes its subjects along, then by force.
-func (p *pool) process(ctx context.Context, batch []conformance.Scenario, started func(string), done func(conformance.Outcome)) ending {
+func (p *pool) process(ctx context.Context, batch []turn, started func(conformance.Turn), done func(conformance.Outcome)) ending {
 	// The kernel ties the worker's death signal to the thread that starts it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -45,11 +45,11 @@ func (p *pool) process(ctx context.Context, batch []conformance.Scenario, starte
 		return ending{why: fmt.Sprintf("no pipe for a worker: %v", err)}
 	}
 	defer read.Close()
-	var ids []string
-	for _, sc := range batch {
-		ids = append(ids, sc.ID)
+	o := order{Job: p.job, Seed: p.plan.Seed}
+	for _, t := range batch {
+		o.Turns = append(o.Turns, t.key())
 	}
-	stdin, err := json.Marshal(order{Job: p.job, Seed: p.plan.Seed, Scenarios: ids})
+	stdin, err := json.Marshal(o)
 	if err != nil {
 		write.Close()
 		return ending{trouble: fmt.Sprintf("the job cannot be written as JSON: %v", err)}
@@ -71,8 +71,8 @@ func (p *pool) process(ctx context.Context, batch []conformance.Scenario, starte
 	w.timer = time.AfterFunc(w.limit, func() { w.expire(cmd.Process) })
 	stop := context.AfterFunc(ctx, func() { p.end(cmd.Process) })
 	limits := map[string]time.Duration{}
-	for _, sc := range batch {
-		limits[sc.ID] = sc.Bound() + p.plan.Margin
+	for _, t := range batch {
+		limits[t.ID] = t.Bound() + p.plan.Margin
 	}
 	end := ending{}
 	for dec := json.NewDecoder(read); ; {
@@ -85,13 +85,13 @@ func (p *pool) process(ctx context.Context, batch []conformance.Scenario, starte
 			break
 		}
 		switch {
-		case m.Started != "":
-			end.inFlight = m.Started
-			w.reset(limits[m.Started])
-			started(m.Started)
+		case m.Started != nil:
+			end.inFlight = *m.Started
+			w.reset(limits[m.Started.ID])
+			started(*m.Started)
 		case m.Outcome != nil:
-			if m.Outcome.ID == end.inFlight {
-				end.inFlight = ""
+			if keyOf(*m.Outcome) == end.inFlight {
+				end.inFlight = conformance.Turn{}
 			}
 			w.reset(p.plan.Idle)
 			done(*m.Outcome)
@@ -108,7 +108,7 @@ func (p *pool) process(ctx context.Context, batch []conformance.Scenario, starte
 		end.why = fmt.Sprintf("a worker said nothing for %s and was ended", w.limit)
 	case end.why == "" && end.trouble == "" && err != nil && !errors.Is(err, exec.ErrWaitDelay):
 		end.why = fmt.Sprintf("a worker process broke off: %v", err)
-	case end.why == "" && end.inFlight != "":
+	case end.why == "" && end.inFlight.ID != "":
 		end.why = "a worker process ended in the middle of the scenario"
 	}
 	end.output = output.Capture().String()
@@ -122,10 +122,10 @@ func (p *pool) end(proc *os.Process) {
 }
 
 // broken is the outcome of a scenario whose worker did not survive it.
-func broken(sc conformance.Scenario, began time.Time, e ending) conformance.Outcome {
-	out := conformance.Outcome{ID: sc.ID, Outcome: "error", Reason: e.why, Started: began, Findings: []conformance.Finding{}}
-	for _, id := range sc.Clauses {
-		out.Findings = append(out.Findings, conformance.Finding{Clause: id, Verdict: report.Error, Seen: e.why, Where: sc.Where, Times: 1})
+func broken(t turn, began time.Time, e ending) conformance.Outcome {
+	out := conformance.Outcome{ID: t.ID, Run: t.run, Outcome: "error", Reason: e.why, Started: began, Findings: []conformance.Finding{}}
+	for _, id := range t.Clauses {
+		out.Findings = append(out.Findings, conformance.Finding{Clause: id, Verdict: report.Error, Seen: e.why, Where: t.Where, Times: 1})
 	}
 	if text := strings.TrimSpace(e.output); text != "" {
 		out.Trace = []report.Block{{Title: "last words of the worker process", Text: text}}

@@ -69,6 +69,10 @@ func (j job) suite() *conformance.Suite {
 				t.Clause("C-"+name).Holds(true, "a pass", "a pass")
 				t.Clause("C-always").Holds(false, "a pass", "a failure of another kind")
 			case "nothing":
+			case "secondtime": // what nobody can do at once
+				marks, err := os.ReadDir(j.Dir)
+				t.Must(err)
+				t.Clause("C-"+name).Holds(len(marks) > 1, "a mark of an earlier run", "%d marks", len(marks))
 			case "stop":
 				t.Stop("the subject went away")
 			case "exit":
@@ -198,6 +202,53 @@ func TestSameOutcomesForTheSameSeed(t *testing.T) {
 	}
 }
 
+func TestRepeatedRuns(t *testing.T) {
+	t.Parallel()
+	p := plan(t, "pass-1", "fail-1", "exit-1", "pass-serial")
+	p.Repeat = 3
+	r, err := Run(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string][]int{}
+	seen := map[string]bool{}
+	for _, o := range r.Outcomes {
+		got[o.ID] = append(got[o.ID], o.Run)
+		if o.ID == "X1/pass-1" {
+			seen[o.Findings[0].Seen] = true
+		}
+	}
+	for id, runs := range got {
+		slices.Sort(runs)
+		if !slices.Equal(runs, []int{1, 2, 3}) {
+			t.Errorf("%s: runs %v", id, runs)
+		}
+	}
+	if len(got) != 4 || len(r.Outcomes) != 12 || r.Planned != 12 || r.Interrupted || len(r.NotRun) > 0 {
+		t.Errorf("%d scenarios, %d outcomes, %d planned, not run %v", len(got), len(r.Outcomes), r.Planned, r.NotRun)
+	}
+	if len(seen) != 1 {
+		t.Errorf("runs of one seed draw differently: %v", seen)
+	}
+}
+
+func TestPreflightMayTakeSeveralRuns(t *testing.T) {
+	t.Parallel()
+	p := plan(t, "pass-1", "secondtime-0")
+	p.Job = job{Names: []string{"pass-1", "secondtime-0"}, Dir: t.TempDir()}
+	p.Preflight, p.Repeat = "X1/secondtime-0", 4
+	r, err := Run(t.Context(), p)
+	if err != nil || r.Blocked != "" || len(r.Outcomes) != 8 {
+		t.Errorf("%v, blocked %q, %d outcomes", err, r.Blocked, len(r.Outcomes))
+	}
+	p = plan(t, "pass-1", "fail-0")
+	p.Preflight, p.Repeat = "X1/fail-0", 3
+	r, err = Run(t.Context(), p)
+	if err != nil || r.Blocked == "" || len(r.Outcomes) != 3 || len(r.NotRun) != 1 {
+		t.Errorf("%v, blocked %q, %d outcomes, not run %v", err, r.Blocked, len(r.Outcomes), r.NotRun)
+	}
+}
+
 func TestPreflightBlocks(t *testing.T) {
 	t.Parallel()
 	for name, reason := range map[string]string{
@@ -315,7 +366,7 @@ func pids(t *testing.T, dir string) []int {
 }
 
 func TestLongScenariosGoFirstAndAlone(t *testing.T) {
-	p := &pool{tries: map[string]int{}}
+	p := &pool{tries: map[conformance.Turn]int{}}
 	long := conformance.Scenario{ID: "long", Lasts: 10 * time.Second}
 	longer := conformance.Scenario{ID: "longer", Lasts: 20 * time.Second}
 	scenarios := []conformance.Scenario{{ID: "a"}, long, {ID: "pre"}, {ID: "s", Serial: true}, longer}

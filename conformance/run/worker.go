@@ -51,7 +51,7 @@ func work(in io.Reader, w *sender, open func(json.RawMessage) (*conformance.Suit
 	if err != nil {
 		return fmt.Errorf("suite: %w", err)
 	}
-	if missing := unknown(suite, o.Scenarios); len(missing) > 0 {
+	if missing := unknown(suite, o.Turns); len(missing) > 0 {
 		return fmt.Errorf("the suite has no scenario %s", strings.Join(missing, ", "))
 	}
 	// Labels and titles serve people who run the specs with Ginkgo. Here they
@@ -59,19 +59,31 @@ func work(in io.Reader, w *sender, open func(json.RawMessage) (*conformance.Suit
 	suite.Labels, suite.Title = nil, nil
 	suite.Declare(conformance.Options{
 		Seed:    o.Seed,
-		Started: func(id string) { w.send(message{Started: id}) },
+		Runs:    func(id string) []int { return runs(id, o.Turns) },
+		Started: func(turn conformance.Turn) { w.send(message{Started: &turn}) },
 		Done:    func(out conformance.Outcome) { w.send(message{Outcome: &out}) },
-	}, func(sc conformance.Scenario) bool { return slices.Contains(o.Scenarios, sc.ID) })
+	}, func(sc conformance.Scenario) bool { return len(runs(sc.ID, o.Turns)) > 0 })
 	config, reporter := ginkgoConfig(o.Seed)
 	ginkgo.RunSpecs(failure{}, suite.Name, config, reporter)
 	return w.err()
 }
 
-func unknown(suite *conformance.Suite, ids []string) []string {
+// runs are the runs of one scenario among the turns.
+func runs(id string, turns []conformance.Turn) []int {
+	var out []int
+	for _, t := range turns {
+		if t.ID == id {
+			out = append(out, t.Run)
+		}
+	}
+	return out
+}
+
+func unknown(suite *conformance.Suite, turns []conformance.Turn) []string {
 	var missing []string
-	for _, id := range ids {
-		if !slices.ContainsFunc(suite.Scenarios, func(sc conformance.Scenario) bool { return sc.ID == id }) {
-			missing = append(missing, id)
+	for _, t := range turns {
+		if !slices.ContainsFunc(suite.Scenarios, func(sc conformance.Scenario) bool { return sc.ID == t.ID }) && !slices.Contains(missing, t.ID) {
+			missing = append(missing, t.ID)
 		}
 	}
 	return missing

@@ -36,13 +36,14 @@ type Progress struct {
 
 // ProgressOptions say what is shown and how.
 type ProgressOptions struct {
-	Total   int              // scenarios
-	Live    bool             // w is a terminal: keep one line up to date
-	Verbose bool             // a line per scenario
-	Colour  bool             //
-	Width   func() int       // of the terminal, asked for again each time; nil = 80
-	Now     func() time.Time // nil = time.Now
-	Refresh time.Duration    // of the live line, beside events; 0 = 250 ms
+	Total    int              // scenarios, or runs of them
+	Repeated bool             // scenarios are run more than once
+	Live     bool             // w is a terminal: keep one line up to date
+	Verbose  bool             // a line per scenario
+	Colour   bool             //
+	Width    func() int       // of the terminal, asked for again each time; nil = 80
+	Now      func() time.Time // nil = time.Now
+	Refresh  time.Duration    // of the live line, beside events; 0 = 250 ms
 }
 
 // Step is a finished scenario, as far as progress is concerned.
@@ -189,6 +190,9 @@ func (p *Progress) plain() {
 // state is how far it has come, in words.
 func (p *Progress) state() string {
 	s := fmt.Sprintf("%d of %s", p.done, count(p.o.Total, "scenario"))
+	if p.o.Repeated {
+		s = fmt.Sprintf("%d of %d runs of scenarios", p.done, p.o.Total)
+	}
 	for _, v := range []struct {
 		verdict Verdict
 		word    string

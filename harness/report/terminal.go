@@ -41,8 +41,11 @@ func (t Terminal) Write(w io.Writer, r *Result) error {
 		p.blocked()
 	}
 	p.failures()
+	p.unstable()
 	p.warnings()
 	p.errors()
+	p.known()
+	p.stale()
 	p.notExercised()
 	p.untestable()
 	p.notJudged()
@@ -89,6 +92,9 @@ func (p *terminalPage) header() {
 	if set := p.r.Requirements; set.Set != "" {
 		notes = append(notes, fmt.Sprintf("requirements %s (%.12s)", set.Set, set.Digest))
 	}
+	if p.r.Known != nil {
+		notes = append(notes, "known failures in "+p.r.Known.File)
+	}
 	if len(notes) > 0 {
 		p.Line(p.Faint(strings.Join(notes, " · ")))
 	}
@@ -107,11 +113,11 @@ func (p *terminalPage) blocked() {
 	p.field("Seen", p.r.Blocked, p.limit(linesOfSeen), p.Plain)
 }
 
-// byVerdict are the clauses with a verdict, in order.
+// byVerdict are the clauses with a verdict, in order, without failures that are known.
 func (p *terminalPage) byVerdict(v Verdict) []Clause {
 	var out []Clause
 	for _, c := range p.r.Clauses {
-		if c.Verdict == v {
+		if c.Verdict == v && c.Known == "" {
 			out = append(out, c)
 		}
 	}
@@ -128,7 +134,7 @@ type tally struct {
 
 func (s Summary) tallies() []tally {
 	return []tally{
-		{Pass, "pass", "pass", s.Pass}, {Fail, "fail", "fail", s.Fail}, {Warn, "warn", "warn", s.Warn},
+		{Pass, "pass", "pass", s.Pass}, {Fail, "fail", "fail", s.Fail}, {Unstable, "unstable", "unstable", s.Unstable}, {Warn, "warn", "warn", s.Warn},
 		{NotExercised, "not ex.", "not exercised", s.NotExercised}, {Untestable, "untest.", "untestable", s.Untestable},
 		{Error, "error", "error", s.Error}, {NotJudged, "not judged", "not judged", s.NotJudged},
 	}
@@ -176,7 +182,7 @@ func (p *terminalPage) outline() {
 
 // sectionMark shows the gravest of what stands in a section.
 func (p *terminalPage) sectionMark(counts map[Verdict]int) string {
-	for _, v := range []Verdict{Fail, Error, Warn, Pass} {
+	for _, v := range []Verdict{Fail, Unstable, Error, Warn, Pass} {
 		if counts[v] > 0 {
 			return p.of(v)(marks[v])
 		}
@@ -207,6 +213,9 @@ func (p *terminalPage) summary() {
 	p.Blank()
 	var terms []string
 	for _, t := range s.tallies() {
+		if t.verdict == Unstable && t.n == 0 && p.r.Repeats < 2 {
+			continue
+		}
 		text := fmt.Sprintf("%d %s", t.n, t.long)
 		if t.n > 0 {
 			text = p.of(t.verdict)(text)
@@ -214,6 +223,9 @@ func (p *terminalPage) summary() {
 		terms = append(terms, text)
 	}
 	p.Line(p.Strong(count(s.Clauses, "clause")+":") + " " + strings.Join(terms, p.Faint(" · ")))
+	if p.r.Known != nil {
+		p.Line(p.Faint(fmt.Sprintf("%d of these as listed in %s", s.Known, p.r.Known.File)))
+	}
 	ran := 0
 	for _, sc := range p.r.Scenarios {
 		if sc.Outcome != "not-run" {
@@ -223,6 +235,9 @@ func (p *terminalPage) summary() {
 	scenarios := count(s.Scenarios, "scenario")
 	if ran < s.Scenarios {
 		scenarios = fmt.Sprintf("%d of %s", ran, scenarios)
+	}
+	if p.r.Repeats > 1 {
+		scenarios += fmt.Sprintf(", %d times each,", p.r.Repeats)
 	}
 	p.Line(p.Faint(fmt.Sprintf("%s in %s, seed %d", scenarios, seconds(p.r.DurationMS), p.r.Seed)))
 	p.Blank()

@@ -57,6 +57,9 @@ func (p *terminalPage) place(e Evidence) string {
 	if e.Times > 1 {
 		s += fmt.Sprintf(", %d times", e.Times)
 	}
+	if len(e.Runs) > 0 {
+		s += ", in " + RunList(e.Runs)
+	}
 	return s
 }
 
