@@ -21,6 +21,7 @@ var renderers = []struct {
 	{"json", func(r *Result, _ string) ([]byte, error) { return r.JSON() }},
 	{"junit", junitXML},
 	{"tap", tap},
+	{"badge", badge},
 }
 
 // Formats are the names of the forms that a result can be written in.
