@@ -39,7 +39,11 @@ func inStep(t *testing.T, name, want string) {
 
 const introduction = `# Seeded defects
 
+[Runtimes](#runtimes) · [Handlers](#handlers)
+
 <!-- Written by "go test ./conformance/pugmark/defects -run TestDocument -update". -->
+
+## Runtimes
 
 A suite that finds nothing may be a suite that cannot find anything. So it is run on the reference
 runtime with one fault at a time: "cmd/faulty" composes the reference as "pugcheck reference" does and
@@ -55,7 +59,7 @@ without a fault everything passes.
 
 `
 
-// document renders the list.
+// document renders both lists.
 func document() string {
 	var b strings.Builder
 	b.WriteString(strings.NewReplacer(`"cmd/faulty"`, "`cmd/faulty`", `"pugcheck reference"`, "`pugcheck reference`").Replace(introduction))
@@ -71,18 +75,21 @@ func document() string {
 		if c.Section != section {
 			section = c.Section
 			s, _ := pugmark.Catalogue().Section(section)
-			fmt.Fprintf(&b, "\n## %s %s\n\n| clause | defect | what the runtime does | the evidence says |\n| --- | --- | --- | --- |\n", s.ID, s.Title)
+			fmt.Fprintf(&b, "\n### %s %s\n\n| clause | defect | what the runtime does | the evidence says |\n| --- | --- | --- | --- |\n", s.ID, s.Title)
 		}
 		fmt.Fprintf(&b, "| %s%s | `%s` | %s%s | %s |\n", d.Clause, verdictMark(d), d.Name, cell(d.Fault), besideText(d), code(d.Message))
 	}
-	b.WriteString("\n## Still without a defect\n\nJudged clauses that demand something and that no defect names yet:\n\n")
-	rest := uncovered()
-	if len(rest) == 0 {
-		b.WriteString("none.\n")
-	} else {
-		b.WriteString(wrapped(rest, 100))
-	}
+	b.WriteString("\n### Still without a defect\n\nJudged clauses that demand something and that no defect names yet:\n\n")
+	b.WriteString(listOrNone(uncovered()))
+	handlerDefects(&b)
 	return b.String()
+}
+
+func listOrNone(ids []string) string {
+	if len(ids) == 0 {
+		return "none.\n"
+	}
+	return wrapped(ids, 100)
 }
 
 func verdictMark(d Defect) string {

@@ -18,13 +18,13 @@ import (
 // session, the logs, and the control runs, so that a handler is not asked the same
 // thing again by every scenario.
 type bench struct {
-	mu       sync.Mutex
-	servers  *Servers
-	session  wire.SessionID
-	span     string // the parent span of every invocation, 16 hex digits
-	logs     []Log
-	controls map[string]*Exchange
-	repeats  map[string][]*Exchange
+	mu        sync.Mutex
+	servers   *Servers
+	session   wire.SessionID
+	span      string // the parent span of every invocation, 16 hex digits
+	logs      []Log
+	controls  map[string]*Exchange
+	sensitive map[string]bool // whether the Outputs on a log depend on its bodies
 }
 
 // open sets the bench up on first use. Servers stay open until the process ends.
@@ -54,7 +54,7 @@ func (b *bench) open(c Config, seed uint64) error {
 		}
 		b.logs = append(b.logs, l)
 	}
-	b.controls, b.repeats = map[string]*Exchange{}, map[string][]*Exchange{}
+	b.controls, b.sensitive = map[string]*Exchange{}, map[string]bool{}
 	b.servers, err = StartServers()
 	return err
 }

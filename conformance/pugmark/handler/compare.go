@@ -30,7 +30,7 @@ func (x *Lab) SameAsOrWarn(control *Exchange, log Log, got *Exchange, clauses ..
 
 func (x *Lab) same(control *Exchange, log Log, got *Exchange, capped bool, clauses []string) bool {
 	acceptable := "success, and the Outputs of the control run, with " + got.What
-	seen, undecided := x.unlike(control, log, got)
+	seen, undecided := x.unlike(control, got)
 	for _, id := range clauses {
 		a := x.Clause(id).Calldepth(2)
 		if capped {
@@ -50,58 +50,18 @@ func (x *Lab) same(control *Exchange, log Log, got *Exchange, capped bool, claus
 
 // unlike says in which way a run differs from the control run, "" where it does not;
 // or why that cannot be told.
-func (x *Lab) unlike(control *Exchange, log Log, got *Exchange) (seen, undecided string) {
+func (x *Lab) unlike(control, got *Exchange) (seen, undecided string) {
 	switch {
 	case !got.Well():
 		return got.How(), ""
 	case len(control.Records()) == 0 && len(got.Records()) == 0:
 		return "", hintOutputs
 	}
-	if difference(control, got, nil) == "" {
-		return "", ""
-	}
-	skip, ok := x.steady(log, control)
-	if ok && difference(control, got, skip) != "" {
-		// A clock may have moved on since: the control run once more, after the other.
-		fresh := x.Play(log, Variation{What: "nothing changed"})
-		skip, ok = skip.adjusted(control, fresh)
-	}
+	seen, ok := x.differs(control, got, true)
 	if !ok {
 		return "", "the number of its Outputs differs from run to run on the same log, or it does not always succeed, so nothing can be compared"
 	}
-	return difference(control, got, skip), ""
-}
-
-// mask names the fields, by Output, that a comparison leaves out.
-type mask map[int]map[string]bool
-
-// steady finds out what differs between control runs of one log by itself; false where
-// not even the number of Outputs is steady, or a control run fails.
-func (x *Lab) steady(log Log, control *Exchange) (mask, bool) {
-	out, ok := mask{}, true
-	for _, again := range x.repeated(log) {
-		if ok {
-			out, ok = out.adjusted(control, again)
-		}
-	}
-	return out, ok
-}
-
-// adjusted is the mask with what differs between two control runs; false where those
-// cannot be compared.
-func (m mask) adjusted(control, again *Exchange) (mask, bool) {
-	first, other := control.canonical(), again.canonical()
-	if !again.Well() || len(other) != len(first) {
-		return nil, false
-	}
-	out := mask{}
-	for i := range first {
-		out[i] = map[string]bool{}
-		for _, field := range wire.OutputFields {
-			out[i][field] = m[i][field] || first[i][field] != other[i][field]
-		}
-	}
-	return out, true
+	return seen, ""
 }
 
 // canonical are the Outputs with an effect as text by field: bodies decoded, metadata
@@ -136,7 +96,10 @@ func (e *Exchange) canonical() []map[string]string {
 // difference is the first one between the Outputs of two runs, in words; "" where there
 // is none outside the mask.
 func difference(control, got *Exchange, skip mask) string {
-	a, b := control.canonical(), got.canonical()
+	return unequal(control.canonical(), got.canonical(), skip)
+}
+
+func unequal(a, b []map[string]string, skip mask) string {
 	for i := range min(len(a), len(b)) {
 		for _, field := range wire.OutputFields {
 			if a[i][field] != b[i][field] && !skip[i][field] {
@@ -182,18 +145,24 @@ func shown(v, other string) string {
 }
 
 // Sensitive tells whether the Outputs on a log depend on the bodies of its entries:
-// other bodies give other Outputs, or a failure.
+// other bodies give other Outputs, or a failure. It is found out once per process.
 func (x *Lab) Sensitive(log Log) bool {
-	control := x.Control(log)
-	got := x.Play(log.otherBodies(), Variation{What: "other bodies"})
-	if !got.Well() {
-		return true
+	x.bench.mu.Lock()
+	sensitive, known := x.bench.sensitive[log.Name]
+	x.bench.mu.Unlock()
+	if known {
+		return sensitive
 	}
-	if difference(control, got, nil) == "" {
-		return false
+	if got := x.Play(log.otherBodies(), Variation{What: "other bodies"}); got.Well() {
+		seen, ok := x.differs(x.Control(log), got, false)
+		sensitive = ok && seen != ""
+	} else {
+		sensitive = true
 	}
-	skip, ok := x.steady(log, control)
-	return ok && difference(control, got, skip) != ""
+	x.bench.mu.Lock()
+	x.bench.sensitive[log.Name] = sensitive
+	x.bench.mu.Unlock()
+	return sensitive
 }
 
 // Attentive is the first log on which the handler gives Outputs that depend on the
@@ -219,11 +188,13 @@ func (x *Lab) attentive() (Log, *Exchange) {
 
 // heeded passes a clause about reading the log where the Outputs show that it was
 // read. A handler that says the same whatever it is told is free to, and shows
-// nothing.
-func (x *Lab) heeded(clause, demand string) {
+// nothing, unless the contrary shows: fell looks for that.
+func (x *Lab) heeded(clause, demand string, fell func() bool) {
 	log, e := x.attentive()
 	if e == nil {
-		x.Clause(clause).NotExercised(hintBodies)
+		if !fell() {
+			x.Clause(clause).NotExercised(hintBodies)
+		}
 		return
 	}
 	x.Clause(clause).Calldepth(1).Holds(true, demand, "log %s: %s, and others with other bodies", log.Name, counted(len(e.Records())))

@@ -16,24 +16,6 @@ func (x *Lab) Control(log Log) *Exchange {
 	return e
 }
 
-// repeated are two more control runs of a log, made when a comparison has to know what
-// differs by itself.
-func (x *Lab) repeated(log Log) []*Exchange {
-	x.bench.mu.Lock()
-	again := x.bench.repeats[log.Name]
-	x.bench.mu.Unlock()
-	if again != nil {
-		return again
-	}
-	for range 2 {
-		again = append(again, x.Play(log, Variation{What: "nothing changed"}))
-	}
-	x.bench.mu.Lock()
-	x.bench.repeats[log.Name] = again
-	x.bench.mu.Unlock()
-	return again
-}
-
 // How to provoke what a log did not.
 const (
 	hintOutputs = "the handler gave no Output on any log; give one on which it does (--log my-log.ndjson)"

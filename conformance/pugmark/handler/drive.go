@@ -16,6 +16,7 @@ type Plan struct {
 	What     string            // how it differs from the control run, for people
 	Chunks   []Chunk           // the input stream, one write each
 	KeepOpen bool              // the input is not closed after the last chunk; a request's body has its length either way
+	Args     []string          // a process's, behind those of its command
 	Env      map[string]string // a process's, added to the ambient environment and winning over it
 	Query    string            // an HTTP request's, without the question mark
 	Header   http.Header       // an HTTP request's, added
@@ -67,6 +68,10 @@ type Exchange struct {
 
 	addresses  []string // host:port of both servers
 	memoryRoot string   // as it was announced
+
+	log       Log // what was played, so that it can be played again
+	variation Variation
+	again     []*Exchange // the same once more; guarded by the bench's lock
 }
 
 // Outcome is how an invocation ended.

@@ -68,7 +68,10 @@ func (d httpDriver) send(conn net.Conn, p Plan, body []byte, began time.Time) *f
 	}
 	target.RawQuery += p.Query
 	var head strings.Builder
-	fmt.Fprintf(&head, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nUser-Agent: pugcheck\r\n", target.RequestURI(), target.Host, len(body))
+	fmt.Fprintf(&head, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Length: %d\r\nUser-Agent: pugcheck\r\n", target.RequestURI(), target.Host, len(body))
+	if p.Header.Get("Content-Type") == "" {
+		head.WriteString("Content-Type: application/json\r\n")
+	}
 	for name, values := range p.Header {
 		for _, v := range values {
 			fmt.Fprintf(&head, "%s: %s\r\n", name, v)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,7 +28,7 @@ func (d processDriver) Drive(ctx context.Context, p Plan) (*Exchange, error) {
 	began := time.Now()
 	in := newIntake(began)
 	proc, err := subject.Start(subject.Command{
-		Argv: d.argv, Env: subject.Environment(os.Environ(), p.Env), Stdin: theirs,
+		Argv: slices.Concat(d.argv, p.Args), Env: subject.Environment(os.Environ(), p.Env), Stdin: theirs,
 		StdoutLimit: 1, StderrLimit: keptStderr, OnStdout: in.take,
 	})
 	_ = theirs.Close()

@@ -75,8 +75,8 @@ var _ = everyOutput("P9-11", "no Output has the content type of control messages
 })
 
 var _ = everyOutput("P17-11", "the content type of a pause is application/vnd.pugmark.pause+text and no variant of it", func(e *Exchange, o wire.Output) (string, string, bool) {
-	if !strings.Contains(strings.ToLower(o.ContentType), "pugmark.pause") {
-		return "", "", false
+	if !strings.Contains(strings.ToLower(o.ContentType), "pugmark.pause") || pauseAskedOtherwise(o.ContentType) {
+		return "", "", false // P10-1 has the latter
 	}
 	if o.ContentType != wire.PauseType {
 		return "content-type", fmt.Sprintf("the content type %q is close to that of a pause and is not it", o.ContentType), true
@@ -84,9 +84,31 @@ var _ = everyOutput("P17-11", "the content type of a pause is application/vnd.pu
 	return "", "", true
 })
 
-var _ = everyOutput("P10-1", "a pause is an Output of content type application/vnd.pugmark.pause+text", func(e *Exchange, o wire.Output) (string, string, bool) {
-	return "", "", o.ContentType == wire.PauseType
+// P10-1: other Outputs may say what they like; these can mean nothing but a pause.
+var _ = everyOutput("P10-1", "a pause is asked for by an Output of content type application/vnd.pugmark.pause+text, spelled so", func(e *Exchange, o wire.Output) (string, string, bool) {
+	if o.ContentType == wire.PauseType {
+		return "", "", true
+	}
+	if pauseAskedOtherwise(o.ContentType) {
+		return "content-type", fmt.Sprintf("the content type %q is that of a pause, spelled in another way", o.ContentType), true
+	}
+	if event, _ := o.String("event"); event == "pause" || event == "sleep" {
+		return "event", fmt.Sprintf("the event %q asks for a pause; Outputs have no such field", event), true
+	}
+	for _, field := range []string{"pause", "sleep"} {
+		if o.Has(field) && !o.Zero(field) {
+			return field, fmt.Sprintf("the field %q asks for a pause; Outputs have no such field", field), true
+		}
+	}
+	return "", "", false
 })
+
+// pauseAskedOtherwise tells whether a content type names that of a pause with other
+// letter case, or with parameters.
+func pauseAskedOtherwise(contentType string) bool {
+	bare, _, _ := strings.Cut(contentType, ";")
+	return contentType != wire.PauseType && strings.EqualFold(strings.TrimSpace(bare), wire.PauseType)
+}
 
 var _ = everyOutput("P10-2", "the body of a pause is UTF-8 text", func(e *Exchange, o wire.Output) (string, string, bool) {
 	if o.ContentType != wire.PauseType || o.RawData != "" && !o.HasData {

@@ -91,6 +91,10 @@ func (x *Lab) Play(log Log, v Variation) *Exchange {
 	e.Fetches = append(servers.Object.Fetches(objects), servers.Memory.Fetches(memory)...)
 	slices.SortStableFunc(e.Fetches, func(a, b Fetch) int { return a.At.Compare(b.At) })
 	e.decode()
+	if v.PlainBodies {
+		e.decodeBodies()
+	}
+	e.log, e.variation = log, v
 	x.mu.Lock()
 	x.played = append(x.played, e)
 	if !e.Ended {
@@ -149,7 +153,7 @@ func (x *Lab) plan(log Log, v Variation, servers *Servers, root string) Plan {
 	if v.Timeout > 0 {
 		timeout = v.Timeout
 	}
-	p := Plan{What: v.What, Chunks: v.chunks(v.spell(inputs(log, servers, root, v.Bodies))), KeepOpen: v.KeepOpen, Timeout: timeout}
+	p := Plan{What: v.What, Chunks: v.chunks(v.spell(inputs(log, servers, root, v.Bodies))), KeepOpen: v.KeepOpen, Args: v.Args, Timeout: timeout}
 	version := fmt.Sprint(max(1, len(log.Entries)))
 	metadata := ""
 	if len(id.Metadata) > 0 {

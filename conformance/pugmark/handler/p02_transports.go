@@ -7,7 +7,7 @@ import (
 	"github.com/pugcheck/pugcheck/conformance/pugmark/wire"
 )
 
-var _ = scenario("P2", "preflight", "one log after the other, until the handler succeeds on one", "P2-1 P2.1-4 P2.2-2 P2.2-5 P16-1 P16-2", func(x *Lab) {
+var _ = scenario("P2", "preflight", "one log after the other, until the handler succeeds on one", "P2-1 P2.1-2 P2.1-4 P2.2-2 P2.2-3 P2.2-5 P16-1 P16-2 P17-3", func(x *Lab) {
 	var tried []string
 	for _, log := range x.Logs() {
 		e := x.Control(log)
@@ -47,6 +47,9 @@ var _ = scenario("P2", "preflight", "one log after the other, until the handler 
 		}
 		x.Clause(id).Holds(false, demand, "%s", seen)
 	}
+	if last.Ended {
+		_ = x.readsFile() || x.wantsEnvelope() || x.needsField()
+	}
 	x.Stop("%s", seen)
 })
 
@@ -76,9 +79,10 @@ var _ = scenario("P2.1", "input-on-stdin-outputs-on-stdout", "the log on descrip
 				return
 			}
 		}
+		x.readsFile()
 		x.Stop(hintOutputs)
 	}
-	x.heeded("P2.1-2", "Outputs depend on a log that is on file descriptor 0 only")
+	x.heeded("P2.1-2", "Outputs depend on a log that is on file descriptor 0 only", x.readsFile)
 	x.Clause("P2.1-3").Holds(true, demand, "log %s: %s", log.Name, counted(len(e.Records())))
 	x.Clause("P2.1-4").Holds(e.Ended, endsByExit, "log %s: %s, %s after the last byte of output", log.Name, e.Exit, e.Took-e.Last)
 }, onlyOver(Subprocess))
@@ -110,9 +114,10 @@ var _ = scenario("P2.2", "post-and-response", "one POST with the stream as body;
 		}
 	}
 	if len(e.Records()) == 0 {
+		x.wantsEnvelope()
 		x.Stop(hintOutputs)
 	}
-	x.heeded("P2.2-3", "Outputs depend on an input stream that is the request's body")
+	x.heeded("P2.2-3", "Outputs depend on an input stream that is the request's body", x.wantsEnvelope)
 	x.Clause("P2.2-4").Holds(e.readable() && len(e.Outputs) > 0, "the whole body of the response is a stream of Outputs", "log %s: %q", log.Name, clip(e.Output, 200))
 	x.Clause("P16-2").Holds(e.Ended, "the body of the response ends after the last Output", "log %s: %s after the last byte", log.Name, e.Took-e.Last)
 }, onlyOver(HTTP))

@@ -53,9 +53,13 @@ var _ = scenario("P8.3", "reading-memory", "what the handler reads is there, fir
 		}})
 	}
 	one, two := served("17"), served("42")
-	if !one.Well() || !two.Well() || difference(one, two, nil) == "" {
+	seen := ""
+	if one.Well() && two.Well() {
+		seen, _ = x.differs(one, two, false)
+	}
+	if seen == "" {
 		x.Clause("P8.3-1").NotExercised("the Outputs do not depend on the memory that is read: the requests are right, and what becomes of them does not show")
 		return
 	}
-	x.Clause("P8.3-1").Holds(true, demand+"; the Outputs depend on it", "log %s: %s", log.Name, difference(one, two, nil))
+	x.Clause("P8.3-1").Holds(true, demand+"; the Outputs depend on it", "log %s: %s", log.Name, seen)
 })

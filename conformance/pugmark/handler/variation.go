@@ -19,6 +19,7 @@ type Variation struct {
 	Lines    func(records [][]byte) [][]byte             // adds, drops or moves spelled records
 	Join     func(records [][]byte) []Chunk              // nil = a line feed after each, one write
 	KeepOpen bool                                        // the input stays open
+	Args     []string                                    // a process's, behind those of the command
 	Env      map[string]string                           // a process's, added; "-NAME" as key takes a variable out
 	Header   http.Header                                 // a request's, added
 	Objects  func(path string, a Answer) Answer          // changes what the object server answers
@@ -27,6 +28,8 @@ type Variation struct {
 	Servers  *Servers                                    // others than the bench's
 	Identity func(*Identity)                             // changes who is invoked
 	Timeout  time.Duration                               // another limit than the configured one
+
+	PlainBodies bool // bodies of Outputs are compared without the content encoding that they name
 }
 
 // Bodies says how the bodies of entries travel.

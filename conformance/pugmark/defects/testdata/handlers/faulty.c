@@ -77,6 +77,7 @@ int main(int argc, char **argv) {
 	size_t length, said;
 	if (argc < 3) refuse("want NAME COMMAND [ARG...]");
 	name = argv[1];
+	if (is("wants-terminal") && !isatty(0)) refuse("standard input is no terminal");
 	if (pipe(in) || pipe(out) || pipe(complaints)) refuse("no pipe");
 	pid_t sample = fork();
 	if (!sample) {

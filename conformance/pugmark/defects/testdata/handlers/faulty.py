@@ -115,6 +115,16 @@ def refuses_empty_records():
 
 
 @fault
+def needs_digest():
+    def check(record):
+        if record.get("event") != "memory" and not agent.ends_log(record):
+            record["digest"]
+        return record
+
+    on_record(check)
+
+
+@fault
 def key_decides():
     body_of = agent.body_of
 
@@ -346,6 +356,20 @@ def latin_1():
 @fault
 def draws_numbers():
     on_output(lambda o: {**o, "metadata": {"id": os.urandom(8).hex()}} if o.get("name") == "answer" else o)
+
+
+@fault
+def shuffles_outputs():
+    import random
+
+    handle = agent.handle
+
+    def shuffled(records, context):
+        outputs = handle(records, context)
+        random.shuffle(outputs)
+        return outputs
+
+    agent.handle = shuffled
 
 
 @fault

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # The bash sample with one fault in what it writes, chosen by name.
 #
-#     faulty.sh NAME DIR
+#     faulty.sh NAME DIR [FILE]
 #
-# DIR has the samples. A fault is a jq program for the stream of Outputs.
+# DIR has the samples. A fault is a jq program for the stream of Outputs; but for
+# reads-a-file, which takes its input from FILE.
 
 name=$1
 source "$2/agent.sh"
@@ -25,6 +26,9 @@ declare -A faults=(
   [adds-type]='if .name == "answer" then .type = "note" else . end'
   [nameless-memory]='if .name == "memories/notebook/count" then .name = "memories/notebook/" else . end'
   [spells-empty]='if .name == "answer" then .session = "" else . end'
+  [pause-with-charset]='if ."content-type" | test("pause") then ."content-type" += "; charset=utf-8" else . end'
+  [pause-as-field]='if ."content-type" | test("pause") then {pause: (.metadata.duration // true)} else . end'
+  [reads-a-file]='.'
   [pauses-twice]='if ."content-type" | test("pause") then ., . else . end'
 )
 
@@ -35,4 +39,8 @@ handle() {
   jq -c "${faults[$name]}" outputs >spoilt && mv spoilt outputs
 }
 
+if [[ $name == reads-a-file ]]; then
+  [[ -s ${3-} ]] || fail "usage: faulty.sh NAME DIR FILE"
+  exec <"$3"
+fi
 main

@@ -1,5 +1,7 @@
 """Faults of the HTTP service, for faulty.py."""
 
+import json
+
 import agent
 import server
 
@@ -60,6 +62,26 @@ def whole(self, status, body):
 @fault
 def http_wrapped():
     answering(lambda self, status, body: whole(self, status, b'{"outputs":[' + b",".join(body.splitlines()) + b"]}" if status == 200 else body))
+
+
+@fault
+def http_wants_array():
+    def read_records(read):
+        body = b"".join(iter(read, b""))
+        if not body.lstrip().startswith(b"["):
+            raise agent.Failure("the request is no JSON array")
+        yield from json.loads(body)
+
+    server.read_records = read_records
+
+
+@fault
+def http_own_port():
+    class Own(server.Server):
+        def __init__(self, address, handler):
+            super().__init__((address[0], 0), handler)
+
+    server.Server = Own
 
 
 @fault
