@@ -57,6 +57,7 @@ func clausesOfInvariants() [][]string {
 }
 
 func (x *Lab) invariants() {
+	defer x.lookBack()()
 	for _, inv := range x.invocations() {
 		s, ok := inv.complete()
 		if !ok {

@@ -71,12 +71,22 @@ func creates(op fakes3.Op) bool {
 // request that begins it and carries its headers.
 func (x *Lab) created(prefix string) []fakes3.Request {
 	var out []fakes3.Request
-	for _, r := range x.S3.Requests() {
-		if creates(r.Op) && r.Bucket == bucketName && strings.HasPrefix(r.Key, bucketRoot+prefix) {
-			out = append(out, r)
+	all := x.requests()
+	if s := x.aftermath.Load(); s != nil {
+		all = s.creating
+	}
+	for i := range all {
+		if r := &all[i]; creates(r.Op) && r.Bucket == bucketName && below(r.Key, prefix) {
+			out = append(out, *r)
 		}
 	}
 	return out
+}
+
+// below tells whether a key of the bucket is below a prefix of the root.
+func below(key, prefix string) bool {
+	key, ok := strings.CutPrefix(key, bucketRoot)
+	return ok && strings.HasPrefix(key, prefix)
 }
 
 // owned are the four prefixes that the layout consists of.
@@ -93,7 +103,7 @@ func ownedPrefix(key string) string {
 
 var _ = everyBucket("S1-2 S1-5 S3-1 S3-2 S6.1-3", func(x *Lab) {
 	var outside, strange, blobs, digests, files tally
-	for _, r := range x.S3.Requests() {
+	for _, r := range x.requests() {
 		if !creates(r.Op) {
 			continue
 		}
@@ -177,7 +187,7 @@ var _ = everyBucket("S1-8", func(x *Lab) {
 	for _, r := range x.rewrites() {
 		rules.check(false, "%s, after the snapshot there had been read", r.String())
 	}
-	for _, r := range x.S3.Requests() {
+	for _, r := range x.requests() {
 		removes := r.Op == fakes3.OpDelete && wire.ParseKey(Key(r)).Kind == wire.KindSnapshot ||
 			r.Op == fakes3.OpDeleteMany && strings.Contains(string(r.Body), "/snapshots/")
 		if removes && r.Took == fakes3.Applied {
@@ -193,7 +203,7 @@ var _ = everyBucket("S1-8", func(x *Lab) {
 func (x *Lab) rewrites() []fakes3.Request {
 	read, own := map[string]bool{}, map[string]string{}
 	var out []fakes3.Request
-	for _, r := range x.S3.Requests() {
+	for _, r := range x.requests() {
 		key := Key(r)
 		if wire.ParseKey(key).Kind != wire.KindSnapshot {
 			continue

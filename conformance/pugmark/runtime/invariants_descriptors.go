@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -30,34 +29,10 @@ type writtenDescriptor struct {
 // subject stored, without those of bodies which it did not store itself: these are
 // copies of what the scenario laid out.
 func (x *Lab) writtenDescriptors() []writtenDescriptor {
-	return slices.DeleteFunc(x.allDescriptors(), func(d writtenDescriptor) bool { return d.copied })
-}
-
-// allDescriptors are writtenDescriptors and the copies.
-func (x *Lab) allDescriptors() []writtenDescriptor {
-	own := map[string]bool{}
-	for _, r := range x.created("objects/") {
-		own[Key(r)] = true
-	}
 	var out []writtenDescriptor
-	add := func(r fakes3.Request, i int, d wire.Descriptor) {
-		w := writtenDescriptor{Descriptor: d, file: r, copied: x.laidOut(d.BlobKey()) && !own[d.BlobKey()], place: fmt.Sprintf("descriptor %d of %s", i+1, Key(r))}
-		if json.Unmarshal(d.Raw, &w.fields) == nil {
-			out = append(out, w)
-		}
-	}
-	for _, r := range x.snapshotWrites() {
-		snap, _ := wire.DecodeSnapshot(wire.Stored{Key: Key(r), Body: r.Body, ContentEncoding: "zstd"})
-		for i, d := range snap.Descriptors {
-			add(r, i, d)
-		}
-	}
-	for _, r := range x.Writes("memories/") {
-		if wire.ParseKey(Key(r)).Kind == wire.KindMemory && r.Took == fakes3.Applied {
-			file, _ := wire.DecodeMemory(wire.Stored{Key: Key(r), Body: r.Body, ContentEncoding: "zstd"})
-			for i, record := range file.Records {
-				add(r, i, record.Descriptor)
-			}
+	for _, d := range x.allDescriptors() {
+		if !d.copied {
+			out = append(out, d)
 		}
 	}
 	return out
@@ -254,7 +229,7 @@ var _ = everyBucket("S3.1-2 S7.1-1 S7-4", func(x *Lab) {
 			lengths.check(len(body) <= 1024, "%s (%q) carries %d bytes", d.place, d.Name, len(body))
 		}
 		blob, there := x.Get(d.BlobKey())
-		if !d.refers() || !there || wire.Digest(blob.Body) != d.Digest {
+		if !d.refers() || !there || x.digestAt(d.BlobKey(), blob.Body) != d.Digest {
 			continue // S7-1, S7-2, S3-3
 		}
 		if body != nil {

@@ -29,11 +29,7 @@ func (x *Lab) layoutWrites() []fakes3.Request {
 // field of an Output: then it is the handler's and not the runtime's choice.
 func (x *Lab) declared(value string, field func(wire.Output) string) bool {
 	for _, inv := range x.invocations() {
-		inv.mu.Lock()
-		emitted := bytes.Clone(inv.emitted)
-		inv.mu.Unlock()
-		outs, _ := wire.DecodeOutputs(emitted)
-		for _, o := range outs {
+		for _, o := range x.outputsOf(inv) {
 			if field(o) == value {
 				return true
 			}

@@ -120,11 +120,7 @@ func TestLayoutInvariants(t *testing.T) {
 			}
 			w.build(t)
 			w.send(t)
-			for _, i := range invariants {
-				if i.bucket != nil {
-					i.bucket(x)
-				}
-			}
+			x.invariants()
 			got := violations(t, x, "S1-3", "S1-6", "S1-9", "S1-11", "S2.3", "S5", "S9", "S13.1", "S15", "S16", "S18")
 			if got != c.violates {
 				t.Errorf("what was stored violates %q, held against it: %q", c.violates, got)

@@ -160,7 +160,7 @@ var _ = everyBucket("S5-3", func(x *Lab) {
 // those at keys where it had seen one, and the others.
 func (x *Lab) overwrittenManifests() (blind, knowing []fakes3.Request) {
 	read, there := map[string]bool{}, map[string]bool{}
-	for _, r := range x.S3.Requests() {
+	for _, r := range x.requests() {
 		key := Key(r)
 		if wire.ParseKey(key).Kind != wire.KindManifest {
 			continue
@@ -204,7 +204,7 @@ var _ = everyBucket("S5.1-1 S5.1-5", func(x *Lab) {
 // named by a ref that it wrote and then read again.
 func (x *Lab) lostNames() map[string]bool {
 	made, linked, out := map[string]bool{}, map[string]string{}, map[string]bool{}
-	for _, r := range x.S3.Requests() {
+	for _, r := range x.requests() {
 		key := Key(r)
 		switch kind := wire.ParseKey(key).Kind; {
 		case kind == wire.KindManifest && creates(r.Op) && r.Took == fakes3.Applied:
@@ -223,7 +223,7 @@ func (x *Lab) lostNames() map[string]bool {
 var _ = everyBucket("S5.1-6 S9.2-4", func(x *Lab) {
 	var deletions tally
 	may := x.lostNames()
-	for _, r := range x.S3.Requests() {
+	for _, r := range x.requests() {
 		switch {
 		case r.Op == fakes3.OpDelete && wire.ParseKey(Key(r)).Kind == wire.KindManifest && r.Took == fakes3.Applied:
 			deletions.check(may[Key(r)], "%s", r.String())

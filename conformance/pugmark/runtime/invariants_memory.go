@@ -76,7 +76,7 @@ var _ = everyBucket("S8.2-8 S8.2-9 S8.2-10 S8.2-11", func(x *Lab) {
 		types.check(strings.EqualFold(strings.TrimSpace(media), "application/json"), "%s: Content-Type %q", key, r.Header.Get("Content-Type"))
 		encodings.check(encodingOf(r) == "zstd", "%s: Content-Encoding %q", key, r.Header.Get("Content-Encoding"))
 		if r.Op == fakes3.OpPut && r.Took == fakes3.Applied {
-			_, ok, why := document(r)
+			_, ok, why := x.document(r)
 			bodies.check(ok, "%s: %s; the body begins with % x", key, why, clip(r.Body, 8))
 		}
 		if r.Op != fakes3.OpCreateUpload {
@@ -123,13 +123,13 @@ func (x *Lab) writtenMemory() []writtenMemory {
 		if r.Op != fakes3.OpPut || r.Took != fakes3.Applied {
 			continue
 		}
-		doc, ok, _ := document(r)
+		doc, ok, _ := x.document(r)
 		if !ok {
 			continue
 		}
 		o := wire.Stored{Key: Key(r), Body: doc}
 		w := writtenMemory{key: Key(r), problem: unreadableFile(o)}
-		w.file, _ = wire.DecodeMemory(o)
+		w.file = x.memoryIn(r)
 		for _, record := range w.file.Records {
 			w.taken = append(w.taken, seeded[record.Name+" "+record.Digest])
 		}

@@ -70,10 +70,10 @@ var _ = everyBucket("S6.2-8", func(x *Lab) {
 	conditions.faults(x.Clause("S6.2-8"), "every snapshot write carries If-None-Match: *", "snapshot writes")
 })
 
-// document is the JSON text of a snapshot or memory file that the subject stored;
-// ok is false where its body is no zstd stream of which all is decoded.
-func document(r fakes3.Request) (doc []byte, ok bool, why string) {
-	doc, err := wire.DecodeZstd(r.Body)
+// decompressed is the text of a zstd stream; ok is false where the body is none of which
+// all is decoded.
+func decompressed(body []byte) (doc []byte, ok bool, why string) {
+	doc, err := wire.DecodeZstd(body)
 	switch {
 	case errors.Is(err, wire.ErrTrailing):
 		return doc, false, err.Error()
@@ -86,14 +86,13 @@ func document(r fakes3.Request) (doc []byte, ok bool, why string) {
 var _ = everyBucket("S6-1 S6.2-4", func(x *Lab) {
 	var arrays, streams, doubled tally
 	for _, r := range x.snapshotWrites() {
-		doc, ok, why := document(r)
+		doc, ok, why := x.document(r)
 		streams.check(ok, "%s: %s; the body begins with % x", Key(r), why, clip(r.Body, 8))
 		if !ok {
 			continue
 		}
-		_, problems := wire.DecodeSnapshot(wire.Stored{Key: Key(r), Body: doc})
 		broken := ""
-		for _, p := range problems {
+		for _, p := range x.snapshotIn(r).problems {
 			switch p.Kind {
 			case wire.ProblemJSON, wire.ProblemText, wire.ProblemShape, wire.ProblemTrailing:
 				if broken == "" {
@@ -158,8 +157,7 @@ var _ = everyBucket("S6.4-1 S6.2-12", func(x *Lab) {
 	for _, r := range x.snapshotWrites() {
 		list, named := r.Header["X-Amz-Meta-"+canonicalType]
 		if !named {
-			snap, _ := wire.DecodeSnapshot(wire.Stored{Key: Key(r), Body: r.Body, ContentEncoding: "zstd"})
-			if delivered(snap) {
+			if delivered(x.snapshotIn(r).Snapshot) {
 				deliveries.check(false, "%s, which holds entries from another session, has no such key", Key(r))
 			} else {
 				others.check(false, "%s", Key(r))

@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pugcheck/pugcheck/conformance"
@@ -37,6 +38,8 @@ type Lab struct {
 	runs    []*Run
 	wrapped map[*probe.Invocation]*Invocation
 	seeded  map[string]bool // keys that the scenario itself laid out
+
+	aftermath atomic.Pointer[aftermath] // while the invariants run
 }
 
 func newLab(ctx context.Context, t *conformance.T, c Config, over Transport) *Lab {
@@ -77,6 +80,14 @@ func (x *Lab) Put(o wire.Stored) error {
 
 // Get reads an object below the root, as wire.Source.
 func (x *Lab) Get(key string) (wire.Stored, bool) {
+	found := remembered(x, func(s *aftermath) *memo[string, foundObject] { return &s.objects }, key, func() foundObject {
+		o, ok := x.get(key)
+		return foundObject{o, ok}
+	})
+	return found.Stored, found.there
+}
+
+func (x *Lab) get(key string) (wire.Stored, bool) {
 	o, ok := x.S3.Get(bucketName, bucketRoot+key)
 	if !ok {
 		return wire.Stored{}, false
@@ -126,9 +137,10 @@ func Key(r fakes3.Request) string {
 // of arrival, whether or not they took effect.
 func (x *Lab) Writes(prefix string) []fakes3.Request {
 	var out []fakes3.Request
-	for _, r := range x.S3.Requests() {
-		if r.Op == fakes3.OpPut && r.Bucket == bucketName && strings.HasPrefix(r.Key, bucketRoot+prefix) {
-			out = append(out, r)
+	all := x.requests()
+	for i := range all {
+		if r := &all[i]; r.Op == fakes3.OpPut && r.Bucket == bucketName && below(r.Key, prefix) {
+			out = append(out, *r)
 		}
 	}
 	return out
@@ -244,7 +256,7 @@ func (x *Lab) trace() []report.Block {
 		out = append(out, inv.trace()...)
 	}
 	var b strings.Builder
-	for _, r := range x.S3.Requests() {
+	for _, r := range x.requests() {
 		fmt.Fprintln(&b, r.String())
 	}
 	return append(out, report.Block{Title: "S3 requests", Text: b.String()})
