@@ -47,8 +47,10 @@ func judge(cmd *cobra.Command, f suiteFlags, prepare func() (*judgement, error))
 	progress := j.progress(len(plan.Scenarios) * f.repeat)
 	silent := context.AfterFunc(ctx, func() { progress.Say("interrupted: ending what runs (interrupt again to end at once)") })
 	plan.Observer = &watcher{progress: progress, clauses: j.counting, strict: f.strict}
+	kept := j.keepUnderway(&plan, targets, began)
 	outcome, trouble := runner.Run(ctx, plan)
 	silent()
+	kept.Close()
 	progress.Close()
 	// Whatever a crashed worker left behind is gone before the report says anything.
 	trouble = errors.Join(trouble, guard.Close())

@@ -45,9 +45,10 @@ type Change struct {
 }
 
 // Compare tells what changed from one result to another, in the order of the new
-// one. A verdict regresses when it gets worse in the order pass, warn, unstable, fail, and when
-// a clause that was shown to be kept is not shown any more. It does not where that is not
-// the subject's doing: the suite broke, the new run was cut short, the failure is listed as known.
+// one. A verdict regresses when it gets worse in the order pass, warn, unstable, fail; when a
+// clause fails or is unstable of which nothing was known; and when one that was shown to be kept is
+// not shown any more. It does not where that is not the subject's doing: the suite broke, the new
+// run was cut short, the failure is listed as known.
 func Compare(old, new *Result) *Diff {
 	d := &Diff{
 		Old: runOf(old), New: runOf(new), Notes: notes(old, new),
@@ -75,7 +76,7 @@ func Compare(old, new *Result) *Diff {
 			continue
 		}
 		c.Old = was.Verdict
-		d.place(c, now.Known != "", new.Complete)
+		d.place(c, badness(was), badness(now), new.Complete)
 	}
 	for i := range old.Clauses {
 		if was := &old.Clauses[i]; !present[was.ID] {
@@ -85,24 +86,37 @@ func Compare(old, new *Result) *Diff {
 	return d
 }
 
-// badness orders the verdicts that judge. Those without an entry judge nothing.
-var badness = map[Verdict]int{Pass: 1, Warn: 2, Unstable: 3, Fail: 4}
+// badness orders what verdicts say against the subject; 0 judges nothing.
+func badness(c *Clause) int {
+	switch {
+	case c.Verdict == Fail:
+		return 4
+	case c.Against():
+		return failsAtTimes
+	case c.Verdict == Warn, c.Verdict == Unstable:
+		return 2
+	case c.Verdict == Pass:
+		return 1
+	}
+	return 0
+}
+
+// failsAtTimes is the badness of a clause that some of the repeated runs violate.
+const failsAtTimes = 3
 
 // place puts the change of a clause that both results have where it belongs.
-func (d *Diff) place(c Change, known, complete bool) {
-	was, now := badness[c.Old], badness[c.New]
-	against := now >= badness[Unstable]
+func (d *Diff) place(c Change, was, now int, complete bool) {
+	against := now >= failsAtTimes
+	worse := was > 0 && now > was || against && was < now
 	switch {
 	case c.Old == c.New:
 		d.Unchanged++
 		if against {
 			d.Still = append(d.Still, c)
 		}
-	case now > was && now > badness[Pass] && known:
+	case worse && c.Known != "":
 		d.Others = append(d.Others, c)
-	case now > was && now > badness[Pass]:
-		d.Regressions = append(d.Regressions, c)
-	case c.Old == Pass && c.New == NotExercised && complete:
+	case worse, c.Old == Pass && c.New == NotExercised && complete:
 		d.Regressions = append(d.Regressions, c)
 	case c.New == Pass, now > 0 && now < was:
 		d.Improvements = append(d.Improvements, c)

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strings"
 )
 
 // mustHave are the fields without which a file is no result. The others may be
@@ -81,7 +80,7 @@ func decode(data []byte, into any) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
 	switch {
-	case errors.As(err, &syntax) && syntax.Offset >= int64(len(data)) && strings.Contains(err.Error(), "unexpected end"):
+	case errors.As(err, &syntax) && cut(data):
 		return fmt.Errorf("it is cut: the JSON ends at byte %d, line %d, before it is complete", len(data), lineAt(data, int64(len(data))))
 	case errors.As(err, &syntax):
 		return fmt.Errorf("it is not JSON: %w, at byte %d, line %d", err, syntax.Offset, lineAt(data, syntax.Offset))
@@ -91,6 +90,12 @@ func decode(data []byte, into any) error {
 		return fmt.Errorf("%s cannot be a %s, at byte %d, line %d", kind.Field, kind.Value, kind.Offset, lineAt(data, kind.Offset))
 	}
 	return err
+}
+
+// cut tells whether data is the beginning of JSON.
+func cut(data []byte) bool {
+	var value json.RawMessage
+	return errors.Is(json.NewDecoder(bytes.NewReader(data)).Decode(&value), io.ErrUnexpectedEOF)
 }
 
 // lineAt is the line, from 1, in which the first so many bytes end.
@@ -130,24 +135,18 @@ func (r *Result) consistent() error {
 	if len(r.Clauses) == 0 && r.Complete {
 		return errors.New("it has no clauses, so it says nothing")
 	}
-	seen := map[string]bool{}
+	known := map[string]bool{}
 	for i, c := range r.Clauses {
-		switch {
-		case c.ID == "":
-			return fmt.Errorf("clauses[%d] has no \"id\"", i)
-		case seen[c.ID]:
-			return fmt.Errorf("clauses[%d]: %s stands there twice", i, c.ID)
-		case !verdicts[c.Verdict]:
-			return fmt.Errorf("clauses[%d], %s: there is no verdict %q", i, c.ID, c.Verdict)
-		}
-		seen[c.ID] = true
-		for k, e := range c.Evidence {
-			if !verdicts[e.Verdict] {
-				return fmt.Errorf("clauses[%d].evidence[%d], %s: there is no verdict %q", i, k, c.ID, e.Verdict)
-			}
+		if err := c.consistent(known); err != nil {
+			return fmt.Errorf("clauses[%d]%w", i, err)
 		}
 	}
-	seen = map[string]bool{}
+	for i, c := range r.Beyond {
+		if err := c.consistent(known); err != nil {
+			return fmt.Errorf("beyond[%d]%w", i, err)
+		}
+	}
+	seen := map[string]bool{}
 	for i, sc := range r.Scenarios {
 		switch {
 		case sc.ID == "":
@@ -158,6 +157,26 @@ func (r *Result) consistent() error {
 			return fmt.Errorf("scenarios[%d], %s: there is no outcome %q", i, sc.ID, sc.Outcome)
 		}
 		seen[sc.ID] = true
+	}
+	return nil
+}
+
+// consistent tells what keeps a clause from being worked with, as it goes on behind the
+// clause's place. known are the clauses before it.
+func (c *Clause) consistent(known map[string]bool) error {
+	switch {
+	case c.ID == "":
+		return errors.New(" has no \"id\"")
+	case known[c.ID]:
+		return fmt.Errorf(": %s stands there twice", c.ID)
+	case !verdicts[c.Verdict]:
+		return fmt.Errorf(", %s: there is no verdict %q", c.ID, c.Verdict)
+	}
+	known[c.ID] = true
+	for k, e := range c.Evidence {
+		if !verdicts[e.Verdict] {
+			return fmt.Errorf(".evidence[%d], %s: there is no verdict %q", k, c.ID, e.Verdict)
+		}
 	}
 	return nil
 }

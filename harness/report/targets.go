@@ -113,8 +113,28 @@ func resolve(path string) (string, error) {
 	return place, errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
+// durability is what a file that was replaced survives.
+type durability bool
+
+const (
+	forNow  durability = false // the end of the process, however it comes
+	forGood durability = true  // the end of the machine as well
+)
+
 // Write writes the result. A file is replaced as a whole or not at all.
-func (t Target) Write(r *Result, stdout io.Writer) error {
+func (t Target) Write(r *Result, stdout io.Writer) error { return t.write(r, stdout, forGood) }
+
+// keepable tells whether the target can be written again and again while a run goes on, and
+// read back afterwards.
+func (t Target) keepable() bool {
+	if t.Format != "json" || t.Path == "-" {
+		return false
+	}
+	info, err := os.Stat(t.Path)
+	return err != nil || info.Mode().IsRegular()
+}
+
+func (t Target) write(r *Result, stdout io.Writer, lasting durability) error {
 	data, err := Render(r, t.Format, t.Path)
 	if err != nil {
 		return err
@@ -124,7 +144,7 @@ func (t Target) Write(r *Result, stdout io.Writer) error {
 	} else if info, statErr := os.Stat(t.Path); statErr == nil && !info.Mode().IsRegular() {
 		err = writeInto(t.Path, data)
 	} else {
-		err = replace(t.Path, data)
+		err = replace(t.Path, data, lasting)
 	}
 	if err != nil {
 		return fmt.Errorf("report %s=%s: %w", t.Format, t.Path, err)
@@ -143,7 +163,7 @@ func writeInto(path string, data []byte) error {
 
 // replace writes beside the file and renames, so that a reader never sees half a
 // report and an old one is not lost to a full disk.
-func replace(path string, data []byte) error {
+func replace(path string, data []byte, lasting durability) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return err
@@ -153,7 +173,10 @@ func replace(path string, data []byte) error {
 		mode = info.Mode().Perm()
 	}
 	_, err = f.Write(data)
-	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err == nil {
+	if lasting == forGood {
+		err = errors.Join(err, f.Sync())
+	}
+	if err = errors.Join(err, f.Chmod(mode), f.Close()); err == nil {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
