@@ -72,9 +72,9 @@ func TestExcerptsShowBothEnds(t *testing.T) {
 
 func TestAnchors(t *testing.T) {
 	for name, want := range map[string]string{
-		"P4.2-3": "P4.2-3", "P4.2/first@http": "P4.2/first@http", "a b\"><": "a=20b=22=3E=3C", "é=%": "=C3=A9=3D=25",
+		"P4.2-3": "P4.2-3", "P4.2/first@http": "P4.2/first@http", "a b\"><": "a=20b=22=3E=3C", "é=%+": "=C3=A9=3D=25=2B",
 	} {
-		if got := Anchor(name); got != want {
+		if got := Anchor(name); string(got) != want {
 			t.Errorf("%q: %s; want %s", name, got, want)
 		}
 	}

@@ -153,19 +153,19 @@ func counted(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Anchor is a name as an element's id and as the part of a link behind "#": the name
-// itself where it is made of letters, digits and . _ ~ / @ : + -, as names of clauses
-// and scenarios are, and with every other byte written as "=XX" elsewhere.
-func Anchor(name string) string {
+// Anchor is a name as an element's id and, behind "#", as a link to it: the name itself
+// where it is made of letters, digits and . _ ~ / @ : -, as names of clauses and
+// scenarios are; every other byte is written as "=XX".
+func Anchor(name string) template.URL {
 	var b strings.Builder
 	for i := range len(name) {
 		c := name[i]
 		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("._~/@:+-", c) >= 0:
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("._~/@:-", c) >= 0:
 			b.WriteByte(c)
 		default:
 			fmt.Fprintf(&b, "=%02X", c)
 		}
 	}
-	return b.String()
+	return template.URL(b.String())
 }

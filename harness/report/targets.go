@@ -22,6 +22,7 @@ var renderers = []struct {
 	{"junit", junitXML},
 	{"tap", tap},
 	{"badge", badge},
+	{"html", func(r *Result, _ string) ([]byte, error) { return r.HTML() }},
 }
 
 // Formats are the names of the forms that a result can be written in.
