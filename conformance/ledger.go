@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/onsi/gomega/format"
 	"github.com/onsi/gomega/types"
@@ -21,6 +22,7 @@ type Finding struct {
 	Readings   []string       `json:"readings,omitempty"`
 	Where      string         `json:"where,omitempty"`
 	Times      int            `json:"times"`
+	At         time.Time      `json:"at,omitzero"` // when it was made first
 }
 
 // Severity tells what a violation of a clause leads to: Fail or Warn.
@@ -97,7 +99,7 @@ func (l *Ledger) record(f Finding) {
 		l.findings[i].Times++
 		return
 	}
-	f.Times = 1
+	f.Times, f.At = 1, time.Now()
 	l.index[key] = len(l.findings)
 	l.findings = append(l.findings, f)
 }

@@ -68,6 +68,7 @@ type T struct {
 	mu           sync.Mutex
 	blocks       []report.Block
 	tracers      []func() []report.Block
+	timelines    []func(*report.Timeline)
 	waited       time.Duration // closed waits
 	waiters      int           // open waits
 	waitingSince time.Time
@@ -107,6 +108,14 @@ func (t *T) Trace(f func() []report.Block) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.tracers = append(t.tracers, f)
+}
+
+// Timeline registers a source of events, asked as Trace is. What the ledger found is
+// added to them.
+func (t *T) Timeline(f func(*report.Timeline)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.timelines = append(t.timelines, f)
 }
 
 // Waiting calls f, whose time is the subject's and not the harness's. Waits that
@@ -167,6 +176,7 @@ type Outcome struct {
 	Started  time.Time      `json:"started"`
 	Timing   report.Timing  `json:"timing"`
 	Trace    []report.Block `json:"trace,omitempty"`
+	Timeline []report.Event `json:"timeline,omitempty"`
 
 	// Unstartable says that the subject's program could not be executed at all,
 	// which is neither a verdict on it nor trouble of the suite.
@@ -221,6 +231,8 @@ func execute(ctx context.Context, s Scenario, seed uint64, severity Severity, al
 		for _, f := range t.tracers {
 			guardedTrace(f, &t.blocks)
 		}
+		line := t.timeline(out.Findings)
+		out.Timeline = line.Events(start, report.InReport)
 		out.Trace = t.blocks
 	}
 	total := time.Since(start)
@@ -239,6 +251,21 @@ func processorTime() time.Duration {
 		return 0
 	}
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// timeline is what the sources tell, and what was found.
+func (t *T) timeline(findings []Finding) *report.Timeline {
+	line := &report.Timeline{}
+	for _, f := range t.timelines {
+		guardedTrace(func() []report.Block { f(line); return nil }, &t.blocks)
+	}
+	for _, f := range findings {
+		switch f.Verdict {
+		case report.Fail, report.Warn, report.Error:
+			line.Add(f.At, report.LaneSuite, fmt.Sprintf("found: %s %s", f.Clause, f.Verdict), fmt.Appendf(nil, "acceptable: %s\nseen: %s", f.Acceptable, f.Seen))
+		}
+	}
+	return line
 }
 
 func guardedTrace(f func() []report.Block, blocks *[]report.Block) {

@@ -1,5 +1,10 @@
 package handler
 
+import (
+	"slices"
+	"time"
+)
+
 // Control is the control run of a log: nothing changed, the input closed after the
 // last record. It is made once per process.
 func (x *Lab) Control(log Log) *Exchange {
@@ -7,6 +12,7 @@ func (x *Lab) Control(log Log) *Exchange {
 	e := x.bench.controls[log.Name]
 	x.bench.mu.Unlock()
 	if e != nil {
+		x.borrow(e)
 		return e
 	}
 	e = x.Play(log, Variation{})
@@ -14,6 +20,18 @@ func (x *Lab) Control(log Log) *Exchange {
 	x.bench.controls[log.Name] = e
 	x.bench.mu.Unlock()
 	return e
+}
+
+// borrow notes that the scenario looks at runs which it may not have made itself.
+func (x *Lab) borrow(runs ...*Exchange) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, e := range runs {
+		own := slices.Contains(x.played, e) || slices.ContainsFunc(x.borrowed, func(b borrowing) bool { return b.run == e })
+		if !own {
+			x.borrowed = append(x.borrowed, borrowing{time.Now(), e})
+		}
+	}
 }
 
 // How to provoke what a log did not.

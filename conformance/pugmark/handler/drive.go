@@ -66,6 +66,9 @@ type Exchange struct {
 	Faults     []wire.Fault
 	Partly     bool // Output was too long or too crowded to be decoded to its end
 
+	began      time.Time
+	plan       Plan     // that was carried out
+	pieces     []piece  // of Output, as it came
 	addresses  []string // host:port of both servers
 	memoryRoot string   // as it was announced
 

@@ -14,15 +14,25 @@ type intake struct {
 	bytes       []byte
 	over        bool
 	first, last time.Duration
+	pieces      []piece
 }
+
+// piece is a part of an output as it came.
+type piece struct {
+	at time.Duration
+	to int // where it ends in the whole
+}
+
+// keptPieces bounds how many parts of an output are told apart.
+const keptPieces = 1000
 
 func newIntake(began time.Time) *intake {
 	return &intake{began: began, full: make(chan struct{})}
 }
 
 // take keeps a piece of output. The caller may reuse it.
-func (i *intake) take(piece []byte) {
-	if len(piece) == 0 {
+func (i *intake) take(part []byte) {
+	if len(part) == 0 {
 		return
 	}
 	i.mu.Lock()
@@ -36,8 +46,12 @@ func (i *intake) take(piece []byte) {
 	}
 	i.last = at
 	room := OutputLimit - len(i.bytes)
-	i.bytes = append(i.bytes, piece[:min(room, len(piece))]...)
-	if len(piece) > room {
+	i.bytes = append(i.bytes, part[:min(room, len(part))]...)
+	if len(i.pieces) < keptPieces {
+		i.pieces = append(i.pieces, piece{at, 0})
+	}
+	i.pieces[len(i.pieces)-1].to = len(i.bytes)
+	if len(part) > room {
 		i.over = true
 		close(i.full)
 	}
@@ -47,5 +61,6 @@ func (i *intake) take(piece []byte) {
 func (i *intake) into(e *Exchange) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	e.Output, e.First, e.Last, e.Flooded = i.bytes, i.first, i.last, i.over
+	e.Output, e.First, e.Last, e.Flooded, e.pieces = i.bytes, i.first, i.last, i.over, i.pieces
+	e.began = i.began
 }

@@ -31,6 +31,14 @@ type Lab struct {
 	mu     sync.Mutex
 	played []*Exchange
 	hung   int // invocations that did not end
+
+	borrowed []borrowing // control runs of other scenarios
+}
+
+// borrowing is the use of a control run that another scenario made.
+type borrowing struct {
+	at  time.Time
+	run *Exchange
 }
 
 // enough is how many invocations without an end a scenario waits for.
@@ -40,6 +48,7 @@ func newLab(ctx context.Context, t *conformance.T, c Config) *Lab {
 	x := &Lab{T: t, Ctx: ctx, Config: c, Over: c.over(), bench: c.bench}
 	t.Must(x.bench.open(c, t.Seed))
 	t.Trace(x.trace)
+	t.Timeline(x.timeline)
 	t.Cleanup(x.finish)
 	return x
 }
@@ -85,7 +94,7 @@ func (x *Lab) Play(log Log, v Variation) *Exchange {
 		s.stop()
 	}
 	x.Must(err)
-	e.Log = log.Name
+	e.Log, e.plan = log.Name, plan
 	e.addresses = []string{strings.TrimPrefix(servers.Object.URL, "http://"), strings.TrimPrefix(servers.Memory.URL, "http://")}
 	e.memoryRoot = root
 	e.Fetches = append(servers.Object.Fetches(objects), servers.Memory.Fetches(memory)...)

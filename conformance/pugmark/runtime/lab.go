@@ -55,6 +55,7 @@ func newLab(ctx context.Context, t *conformance.T, c Config, over Transport) *La
 	x.Bucket = wire.NewBucket(x)
 	x.Bucket.OnError = t.Trouble
 	t.Trace(x.trace)
+	t.Timeline(x.timeline)
 	t.Cleanup(x.finish)
 	return x
 }

@@ -23,6 +23,9 @@ type Run struct {
 	lab    *Lab
 	again  func() *Run // starts the same once more
 	argv   []string
+	env    map[string]string // what the suite added to the environment
+	began  time.Time
+	deeds  []deed // what the scenario did to it
 	proc   *subject.Process
 	ended  bool // end has been called
 	killed bool // by the scenario or because it hung
@@ -99,7 +102,7 @@ func (x *Lab) start(t profile.Template, v profile.Values, env map[string]string)
 	set, err := x.Config.Profile.Environment(v)
 	x.Must(err)
 	maps.Copy(set, env)
-	r := &Run{lab: x, argv: argv}
+	r := &Run{lab: x, argv: argv, env: set, began: time.Now()}
 	r.proc, err = subject.Start(subject.Command{Argv: argv, Env: subject.Environment(os.Environ(), set)})
 	if err != nil {
 		x.Trouble(fmt.Errorf("the runtime could not be started: %w", err))
@@ -285,11 +288,21 @@ func (r *Run) Kill() {
 		inv.cutIfOpen()
 	}
 	r.killed = true
+	r.did("kills")
 	r.strays = append(r.strays, r.proc.Kill()...)
 }
 
 // Signal sends a signal to the runtime's process group.
-func (r *Run) Signal(sig syscall.Signal) { _ = r.proc.Signal(sig) }
+func (r *Run) Signal(sig syscall.Signal) {
+	r.did("sends signal " + sig.String() + " to")
+	_ = r.proc.Signal(sig)
+}
+
+func (r *Run) did(what string) {
+	r.lab.mu.Lock()
+	defer r.lab.mu.Unlock()
+	r.deeds = append(r.deeds, deed{time.Now(), what})
+}
 
 // Alive tells whether the process still runs.
 func (r *Run) Alive() bool {
@@ -311,6 +324,9 @@ func (r *Run) end() {
 		grace, cancel := context.WithTimeout(r.lab.Ctx, 100*time.Millisecond)
 		defer cancel()
 		r.lab.Waiting(func() { _, _ = r.proc.Wait(grace) })
+	}
+	if r.Alive() {
+		r.did("ends, with the scenario,")
 	}
 	for _, inv := range r.lab.invocations() {
 		inv.cutIfOpen()
