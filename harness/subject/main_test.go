@@ -23,6 +23,8 @@ func TestMain(m *testing.M) {
 		os.Exit(GuardMain(os.Stdin, os.Args[1:]))
 	case "adopter":
 		os.Exit(playAdopter(os.Args[1:]))
+	case "patient":
+		os.Exit(playPatient())
 	case "owner":
 		os.Exit(playOwner(os.Args[1:]))
 	}

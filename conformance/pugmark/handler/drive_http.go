@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/pugcheck/pugcheck/harness/subject"
 )
 
 // httpDriver sends every invocation as one POST to a service (P2.2-1). It writes the
@@ -26,12 +28,13 @@ func (d httpDriver) Drive(ctx context.Context, p Plan) (*Exchange, error) {
 	e := &Exchange{Over: HTTP, What: p.What, Input: wholeStream(p.Chunks), Timeout: p.Timeout}
 	began := time.Now()
 	in := newIntake(began)
-	deadline := began.Add(p.Timeout + pauses(p.Chunks))
+	limit, cancel := subject.Patience(ctx, p.Timeout+pauses(p.Chunks))
+	defer cancel()
 	defer func() {
 		e.Took = time.Since(began)
 		in.into(e)
 	}()
-	conn, err := (&net.Dialer{Deadline: deadline}).DialContext(ctx, "tcp", address(d.target))
+	conn, err := new(net.Dialer).DialContext(limit, "tcp", address(d.target))
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("interrupted: %w", ctx.Err())
@@ -42,7 +45,7 @@ func (d httpDriver) Drive(ctx context.Context, p Plan) (*Exchange, error) {
 	defer conn.Close()
 	release := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer release()
-	_ = conn.SetDeadline(deadline) // cannot fail on a fresh connection
+	defer context.AfterFunc(limit, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })() // ends a read and a write
 	sending := d.send(conn, p, e.Input, began)
 	d.receive(conn, in, e)
 	_ = conn.Close()

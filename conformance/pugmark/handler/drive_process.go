@@ -36,14 +36,13 @@ func (d processDriver) Drive(ctx context.Context, p Plan) (*Exchange, error) {
 		return nil, fmt.Errorf("the handler could not be started: %w", err)
 	}
 	feeding := feed(ours, p, began)
-	limit := time.NewTimer(p.Timeout + pauses(p.Chunks))
-	defer limit.Stop()
+	limit, cancel := subject.Patience(ctx, p.Timeout+pauses(p.Chunks))
+	defer cancel()
 	select {
 	case <-proc.Done():
 		e.Ended = true
 	case <-in.full:
-	case <-limit.C:
-	case <-ctx.Done():
+	case <-limit.Done():
 	}
 	e.Took = time.Since(began)
 	e.Strays = proc.Kill()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pugcheck/pugcheck/conformance/pugmark/wire"
 	"github.com/pugcheck/pugcheck/harness/fakes3"
+	"github.com/pugcheck/pugcheck/harness/subject"
 )
 
 // lag is how long a request is kept back, or a handler is silent, where something
@@ -174,7 +175,7 @@ func (x *Lab) killAt(run *Run, gate *fakes3.Gate, after bool) bool {
 // held waits for the next request that a gate holds; false where the runs end, or
 // the time limit of a step is over, before there is one.
 func (x *Lab) held(gate *fakes3.Gate, runs ...*Run) (*fakes3.Request, bool) {
-	ctx, cancel := context.WithTimeout(x.Ctx, x.Config.Timeout)
+	ctx, cancel := subject.Patience(x.Ctx, x.Config.Timeout)
 	defer cancel()
 	go func() {
 		for _, r := range runs {

@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -12,6 +11,7 @@ import (
 	"github.com/pugcheck/pugcheck/conformance/pugmark/wire"
 	"github.com/pugcheck/pugcheck/harness/probe"
 	"github.com/pugcheck/pugcheck/harness/report"
+	"github.com/pugcheck/pugcheck/harness/subject"
 )
 
 // Invocation is one invocation of the handler that the scenario plays.
@@ -81,7 +81,7 @@ func (i *Invocation) Received() Stream {
 		return s
 	}
 	x := i.lab
-	ctx, cancel := context.WithTimeout(x.Ctx, x.Config.Timeout)
+	ctx, cancel := subject.Patience(x.Ctx, x.Config.Timeout)
 	defer cancel()
 	var err error
 	x.Waiting(func() { err = i.WaitEOF(ctx) })
@@ -188,7 +188,7 @@ func (i *Invocation) Get(address string) (probe.FetchResult, error) {
 
 // fetch makes any HTTP request as the handler.
 func (i *Invocation) fetch(r probe.FetchRequest) (probe.FetchResult, error) {
-	ctx, cancel := context.WithTimeout(i.lab.Ctx, i.lab.Config.Timeout)
+	ctx, cancel := subject.Patience(i.lab.Ctx, i.lab.Config.Timeout)
 	defer cancel()
 	var res probe.FetchResult
 	var err error

@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"context"
 	"fmt"
 	"net/url"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"github.com/pugcheck/pugcheck/conformance/pugmark/wire"
 	"github.com/pugcheck/pugcheck/harness/fakes3"
 	"github.com/pugcheck/pugcheck/harness/probe"
+	"github.com/pugcheck/pugcheck/harness/subject"
 )
 
 // keeps is a memory record to lay out: a text that a session's snapshot 1 wrote.
@@ -202,7 +202,7 @@ func (x *Lab) invoked(s *wire.Session, outs ...wire.OutputRecord) Exit {
 // rests tells whether the process ends by itself within the time limit, with
 // whatever answers its invocations meanwhile.
 func (r *Run) rests() bool {
-	ctx, cancel := context.WithTimeout(r.lab.Ctx, r.lab.Config.Timeout)
+	ctx, cancel := subject.Patience(r.lab.Ctx, r.lab.Config.Timeout)
 	defer cancel()
 	var err error
 	r.lab.Waiting(func() { _, err = r.proc.Wait(ctx) })

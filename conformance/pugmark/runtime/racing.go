@@ -1,9 +1,8 @@
 package runtime
 
 import (
-	"context"
-
 	"github.com/pugcheck/pugcheck/harness/fakes3"
+	"github.com/pugcheck/pugcheck/harness/subject"
 )
 
 // race lets several runs write at one key at the same moment: each write waits for
@@ -23,7 +22,7 @@ func (x *Lab) race(prefix string, n int) *race {
 // end without, and lets them all go. It tells how many were held.
 func (r *race) start(runs ...*Run) (held int) {
 	defer r.gate.Open()
-	ctx, cancel := context.WithTimeout(r.lab.Ctx, r.lab.Config.Timeout)
+	ctx, cancel := subject.Patience(r.lab.Ctx, r.lab.Config.Timeout)
 	defer cancel()
 	go func() {
 		for _, run := range runs {

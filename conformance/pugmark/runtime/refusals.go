@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -10,6 +9,7 @@ import (
 	"github.com/pugcheck/pugcheck/conformance/pugmark/wire"
 	"github.com/pugcheck/pugcheck/harness/fakes3"
 	"github.com/pugcheck/pugcheck/harness/probe"
+	"github.com/pugcheck/pugcheck/harness/subject"
 )
 
 // A runtime that knows no forks, or no memory, may refuse the whole invocation that
@@ -73,7 +73,7 @@ func (x *Lab) tried(outs ...wire.OutputRecord) (committed bool, exit Exit) {
 	})
 	run := aside.Run(s.ID)
 	defer run.end()
-	ctx, cancel := context.WithTimeout(x.Ctx, x.Config.Timeout)
+	ctx, cancel := subject.Patience(x.Ctx, x.Config.Timeout)
 	defer cancel()
 	x.Waiting(func() { exit.Exit, err = run.proc.Wait(ctx) })
 	exit.Stderr = run.proc.Stderr().String()

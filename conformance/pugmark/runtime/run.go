@@ -159,7 +159,7 @@ func (r *Run) await() (inv *Invocation, why string) { return r.lab.awaitOf(r) }
 // awaitOf is await for several processes at once: whichever invokes its handler
 // first. It gives up when all of them have ended.
 func (x *Lab) awaitOf(runs ...*Run) (inv *Invocation, why string) {
-	ctx, cancel := context.WithTimeout(x.Ctx, x.Config.Timeout)
+	ctx, cancel := subject.Patience(x.Ctx, x.Config.Timeout)
 	defer cancel()
 	nextCtx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -239,7 +239,7 @@ type Exit struct {
 func (r *Run) Wait(because ...string) Exit {
 	x := r.lab
 	r.release()
-	ctx, cancel := context.WithTimeout(x.Ctx, x.Config.Timeout)
+	ctx, cancel := subject.Patience(x.Ctx, x.Config.Timeout)
 	defer cancel()
 	var exit subject.Exit
 	var err error

@@ -12,6 +12,7 @@ import (
 	"github.com/pugcheck/pugcheck/conformance/profile"
 	"github.com/pugcheck/pugcheck/conformance/pugmark/wire"
 	"github.com/pugcheck/pugcheck/harness/fakes3"
+	"github.com/pugcheck/pugcheck/harness/subject"
 )
 
 var everyType = []wire.SnapshotType{wire.Provisional, wire.Queueing, wire.Checkpoint}
@@ -79,7 +80,7 @@ func (r *Run) ends() (exit Exit, ok bool) {
 	x := r.lab
 	r.release()
 	defer x.Hub.Auto(nil)
-	ctx, cancel := context.WithTimeout(x.Ctx, x.Config.Timeout)
+	ctx, cancel := subject.Patience(x.Ctx, x.Config.Timeout)
 	defer cancel()
 	x.Waiting(func() {
 		var err error

@@ -11,6 +11,7 @@ import (
 	"github.com/pugcheck/pugcheck/conformance/pugmark/wire"
 	"github.com/pugcheck/pugcheck/harness/fakes3"
 	"github.com/pugcheck/pugcheck/harness/probe"
+	"github.com/pugcheck/pugcheck/harness/subject"
 )
 
 // crowd is a number of sessions that write into one, and what their handlers said.
@@ -129,7 +130,7 @@ var _ = scenario("S14.2", "a-crowd", "three processes on one session, two others
 
 // end waits for a process whose handlers are played elsewhere.
 func (x *Lab) end(run *Run) {
-	ctx, cancel := context.WithTimeout(x.Ctx, x.Config.Timeout)
+	ctx, cancel := subject.Patience(x.Ctx, x.Config.Timeout)
 	defer cancel()
 	var err error
 	x.Waiting(func() { _, err = run.proc.Wait(ctx) })
