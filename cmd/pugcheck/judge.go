@@ -27,6 +27,9 @@ func judge(cmd *cobra.Command, f suiteFlags, prepare func() (*judgement, error))
 	if err != nil {
 		return usageError(err)
 	}
+	if err := j.knownFailures(); err != nil {
+		return usageError(err)
+	}
 	if f.list {
 		return j.list(cmd.OutOrStdout())
 	}

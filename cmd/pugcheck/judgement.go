@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/pugcheck/pugcheck/conformance"
+	"github.com/pugcheck/pugcheck/conformance/known"
 	"github.com/pugcheck/pugcheck/conformance/profile"
 	"github.com/pugcheck/pugcheck/conformance/pugmark"
 	runner "github.com/pugcheck/pugcheck/conformance/run"
@@ -30,6 +31,7 @@ type suiteFlags struct {
 	seed    uint64
 	workers int
 	repeat  int
+	known   string
 	only    []string
 	skip    []string
 	timeout time.Duration
@@ -50,6 +52,7 @@ func (f *suiteFlags) register(cmd *cobra.Command, subject string) {
 	flags.StringArrayVar(&f.skip, "skip", nil, "leave out what `SELECTOR` names")
 	reportFlag(flags, &f.reports)
 	flags.StringVar(&f.require, "requirements", "", "judge by the released set `NAME` ("+wholeSet+": everything that this version demands, the default)")
+	flags.StringVar(&f.known, "known-failing", "", "failures that are listed in `FILE` do not count; one that passes or fails otherwise does")
 	flags.IntVar(&f.repeat, "repeat", 1, "run each scenario `N` times; a clause that varies is unstable, which fails")
 	flags.BoolVar(&f.timing, "timing", false, "show where the time went")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show everything in full")
@@ -80,6 +83,7 @@ type judgement struct {
 	first   string                            // scenario that is run first and alone
 	atOnce  int                               // scenarios side by side, unless --workers says otherwise
 	without []string                          // capabilities that the subject was declared to lack
+	known   *known.List                       // nil = none
 	again   []string                          // flags of the suite's own that repeat this judgement
 	lacking func(conformance.Scenario) string // why the subject cannot be asked this; "" if it can
 	over    string                            // the one transport that it is met over, where it need not offer others; "" = all
@@ -358,6 +362,9 @@ func (j *judgement) result(r runner.Result, trouble error, began time.Time) *rep
 		out.Incomplete = fmt.Sprintf("it was interrupted after %d of %s", len(r.Outcomes), j.extent(r.Planned))
 	}
 	j.context(out)
+	if j.known != nil {
+		j.known.Apply(out, j.suite)
+	}
 	out.Count()
 	return out
 }

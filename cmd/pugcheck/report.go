@@ -38,6 +38,7 @@ is no result · 3 a report could not be written. With --gate, the status that th
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show everything in full")
 	flags.BoolVar(&f.timing, "timing", false, "show where the time went")
 	flags.BoolVar(&f.gate, "gate", false, "exit with the status that the run had")
+	cmd.AddCommand(baselineCommand())
 	return cmd
 }
 

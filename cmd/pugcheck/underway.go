@@ -64,6 +64,6 @@ func (u *underway) result() *report.Result {
 	}
 	out := u.j.result(r, nil, u.began)
 	out.Complete = false
-	out.Incomplete = fmt.Sprintf("the run was under way, with %d of %d scenarios finished, when this was written", len(r.Outcomes), len(u.plan))
+	out.Incomplete = fmt.Sprintf("the run was under way, with %d of %s finished, when this was written", len(r.Outcomes), u.j.extent(len(u.plan)*u.j.flags.repeat))
 	return out
 }

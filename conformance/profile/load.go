@@ -1,10 +1,8 @@
 package profile
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -12,6 +10,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/pugcheck/pugcheck/conformance/strictyaml"
 )
 
 // Load reads the profile at path. An empty path means DefaultFile where that
@@ -35,37 +35,23 @@ func Load(path string) (Profile, error) {
 // Parse is Load for a file that has been read; name is used in messages.
 func Parse(name string, data []byte) (Profile, error) {
 	p := Profile{File: name, Runtime: Default()}
-	r := &reader{file: name}
-	dec := yaml.NewDecoder(bytes.NewReader(data))
-	var doc, more yaml.Node
-	switch err := dec.Decode(&doc); {
-	case errors.Is(err, io.EOF):
-		return p, nil
-	case err != nil:
-		return Profile{}, fmt.Errorf("%s: %w", name, err)
+	r := &reader{strictyaml.Reader{File: name}}
+	content, err := r.Document(data, "a profile")
+	if err != nil {
+		return Profile{}, err
 	}
-	if err := dec.Decode(&more); !errors.Is(err, io.EOF) {
-		return Profile{}, fmt.Errorf("%s: a profile is one YAML document; a second one begins after it", name)
-	}
-	if doc.Content[0].Tag == "!!null" {
+	if content == nil {
 		return p, nil
 	}
-	r.profile(doc.Content[0], &p)
-	if len(r.errs) > 0 {
-		return Profile{}, errors.Join(r.errs...)
+	r.profile(content, &p)
+	if err := r.Err(); err != nil {
+		return Profile{}, err
 	}
 	return p, nil
 }
 
-// reader walks the YAML tree and collects mistakes.
-type reader struct {
-	file string
-	errs []error
-}
-
-func (r *reader) fail(n *yaml.Node, format string, args ...any) {
-	r.errs = append(r.errs, fmt.Errorf("%s:%d: %s", r.file, n.Line, fmt.Sprintf(format, args...)))
-}
+// reader reads the sections of a profile.
+type reader struct{ strictyaml.Reader }
 
 // key is a known key of a mapping and what reads its value.
 type key struct {
@@ -73,17 +59,26 @@ type key struct {
 	read func(*yaml.Node)
 }
 
+func (r *reader) mapping(n *yaml.Node, what string, keys []key) {
+	known := make([]strictyaml.Key, len(keys))
+	for i, k := range keys {
+		known[i] = strictyaml.Key{Name: k.name, Read: k.read}
+	}
+	r.Mapping(n, what, known)
+}
+
 func (r *reader) profile(n *yaml.Node, p *Profile) {
 	rt := &p.Runtime
 	r.mapping(n, "the profile", []key{
-		{"requirements", func(n *yaml.Node) { r.text(n, &p.Requirements) }},
-		{"runtime", func(n *yaml.Node) { r.runtime(n, rt) }},
-		{"handler", func(n *yaml.Node) { r.handler(n, &p.Handler) }},
+		{"requirements", func(n *yaml.Node) { r.Text(n, &p.Requirements) }},
+		{"runtime", func(n *yaml.Node) { r.runtime(n, p) }},
+		{"handler", func(n *yaml.Node) { r.handler(n, p) }},
 		{"assumed", func(n *yaml.Node) { r.assumed(n, &rt.Assumed) }},
 	})
 }
 
-func (r *reader) runtime(n *yaml.Node, rt *Runtime) {
+func (r *reader) runtime(n *yaml.Node, p *Profile) {
+	rt := &p.Runtime
 	access := []string{"session", "bucket", "endpoint", "region", "access_key", "secret_key"}
 	common := append([]string{"runtime"}, access...)
 	running := append([]string{"handlers", "handler"}, common...)
@@ -91,7 +86,7 @@ func (r *reader) runtime(n *yaml.Node, rt *Runtime) {
 		return func(n *yaml.Node) { r.template(n, t, allowed) }
 	}
 	r.mapping(n, "runtime", []key{
-		{"command", func(n *yaml.Node) { r.words(n, &rt.Command) }},
+		{"command", func(n *yaml.Node) { r.Words(n, &rt.Command) }},
 		{"run", template(&rt.Run, running...)},
 		{"rpc", template(&rt.RPC, running...)},
 		{"create", template(&rt.Create, append([]string{"agent", "handler_name", "metadata", "name"}, common...)...)},
@@ -104,6 +99,7 @@ func (r *reader) runtime(n *yaml.Node, rt *Runtime) {
 		{"env", func(n *yaml.Node) { r.env(n, rt, access) }},
 		{"without", func(n *yaml.Node) { r.without(n, &rt.Without) }},
 		{"timeout", func(n *yaml.Node) { r.timeout(n, &rt.Timeout) }},
+		{"known_failing", func(n *yaml.Node) { r.Path(n, &p.KnownFailing.Runtime) }},
 	})
 	r.reaches(n, rt)
 }
@@ -117,13 +113,13 @@ func (r *reader) reaches(n *yaml.Node, rt *Runtime) {
 			used = used || slices.Contains(placeholders(value), name)
 		}
 		if !used {
-			r.fail(n, "neither run nor env mentions {%s}, so the runtime could not be told", name)
+			r.Fail(n, "neither run nor env mentions {%s}, so the runtime could not be told", name)
 		}
 	}
 }
 
 func (r *reader) assumed(n *yaml.Node, a *Assumed) {
-	text := func(s *string) func(*yaml.Node) { return func(n *yaml.Node) { r.text(n, s) } }
+	text := func(s *string) func(*yaml.Node) { return func(n *yaml.Node) { r.Text(n, s) } }
 	r.mapping(n, "assumed", []key{
 		{"query", func(n *yaml.Node) {
 			r.mapping(n, "assumed.query", []key{
@@ -145,68 +141,16 @@ func (r *reader) assumed(n *yaml.Node, a *Assumed) {
 	})
 }
 
-// mapping reads a mapping whose keys are known, each at most once.
-func (r *reader) mapping(n *yaml.Node, what string, keys []key) {
-	if n.Kind != yaml.MappingNode {
-		r.fail(n, "%s must be a mapping, not %s", what, describe(n))
-		return
-	}
-	seen := map[string]bool{}
-	for i := 0; i < len(n.Content); i += 2 {
-		k, v := n.Content[i], n.Content[i+1]
-		at := slices.IndexFunc(keys, func(known key) bool { return known.name == k.Value })
-		switch {
-		case at < 0:
-			var names []string
-			for _, known := range keys {
-				names = append(names, known.name)
-			}
-			r.fail(k, "unknown key %q in %s; known are %s", k.Value, what, strings.Join(names, ", "))
-		case seen[k.Value]:
-			r.fail(k, "key %q stands twice in %s", k.Value, what)
-		default:
-			seen[k.Value] = true
-			keys[at].read(v)
-		}
-	}
-}
-
-func (r *reader) text(n *yaml.Node, s *string) bool {
-	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
-		r.fail(n, "a text is expected, not %s", describe(n))
-		return false
-	}
-	*s = n.Value
-	return true
-}
-
-func (r *reader) words(n *yaml.Node, out *[]string) {
-	if n.Kind == yaml.ScalarNode {
-		n = &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{n}, Line: n.Line}
-	}
-	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
-		r.fail(n, "a list of words is expected, not %s", describe(n))
-		return
-	}
-	*out = []string{}
-	for _, item := range n.Content {
-		var s string
-		if r.text(item, &s) {
-			*out = append(*out, s)
-		}
-	}
-}
-
 func (r *reader) template(n *yaml.Node, t *Template, allowed []string) {
 	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
-		r.fail(n, "a command is a list of words, not %s", describe(n))
+		r.Fail(n, "a command is a list of words, not %s", strictyaml.Describe(n))
 		return
 	}
 	*t = Template{}
 	for _, item := range n.Content {
 		if item.Kind == yaml.SequenceNode {
 			var group []string
-			r.words(item, &group)
+			r.Words(item, &group)
 			for _, w := range group {
 				r.known(item, w, without(allowed, "handlers", "handler", "runtime", "files"))
 			}
@@ -214,7 +158,7 @@ func (r *reader) template(n *yaml.Node, t *Template, allowed []string) {
 			continue
 		}
 		var w string
-		if !r.text(item, &w) {
+		if !r.Text(item, &w) {
 			continue
 		}
 		if w != "{handlers}" {
@@ -225,13 +169,13 @@ func (r *reader) template(n *yaml.Node, t *Template, allowed []string) {
 		*t = append(*t, Item{Word: w})
 	}
 	if len(*t) > 0 && (*t)[0].Word == "" {
-		r.fail(n, "a command begins with a program, or with {runtime}")
+		r.Fail(n, "a command begins with a program, or with {runtime}")
 	}
 }
 
 func (r *reader) handlerArg(n *yaml.Node, t *Template) {
 	var ws []string
-	r.words(n, &ws)
+	r.Words(n, &ws)
 	*t = Template{}
 	for _, w := range ws {
 		r.known(n, w, []string{"name", "command"})
@@ -239,27 +183,27 @@ func (r *reader) handlerArg(n *yaml.Node, t *Template) {
 	}
 	for _, name := range []string{"name", "command"} {
 		if !t.uses(name) {
-			r.fail(n, "handler_arg must mention {%s}", name)
+			r.Fail(n, "handler_arg must mention {%s}", name)
 		}
 	}
 }
 
 func (r *reader) env(n *yaml.Node, rt *Runtime, allowed []string) {
 	if n.Kind != yaml.MappingNode {
-		r.fail(n, "env must be a mapping of names to values, not %s", describe(n))
+		r.Fail(n, "env must be a mapping of names to values, not %s", strictyaml.Describe(n))
 		return
 	}
 	for i := 0; i < len(n.Content); i += 2 {
 		k, v := n.Content[i], n.Content[i+1]
 		var value string
-		if !r.text(v, &value) {
+		if !r.Text(v, &value) {
 			continue
 		}
 		if k.Value == "" || strings.ContainsAny(k.Value, "=\x00") {
-			r.fail(k, "%q cannot be the name of an environment variable", k.Value)
+			r.Fail(k, "%q cannot be the name of an environment variable", k.Value)
 		}
 		if _, twice := rt.Env[k.Value]; twice {
-			r.fail(k, "key %q stands twice in env", k.Value)
+			r.Fail(k, "key %q stands twice in env", k.Value)
 		}
 		r.known(v, value, append([]string{"handler"}, allowed...))
 		rt.Env[k.Value] = value
@@ -271,22 +215,22 @@ func (r *reader) without(n *yaml.Node, out *[]string) {
 		*out = []string{}
 		return
 	}
-	r.words(n, out)
+	r.Words(n, out)
 	for _, c := range *out {
 		if !IsCapability(c) {
-			r.fail(n, "unknown capability %q; known are %s", c, strings.Join(Capabilities, ", "))
+			r.Fail(n, "unknown capability %q; known are %s", c, strings.Join(Capabilities, ", "))
 		}
 	}
 }
 
 func (r *reader) timeout(n *yaml.Node, out *time.Duration) {
 	var s string
-	if !r.text(n, &s) {
+	if !r.Text(n, &s) {
 		return
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil || d <= 0 {
-		r.fail(n, "timeout must be a positive duration such as 20s, not %q", s)
+		r.Fail(n, "timeout must be a positive duration such as 20s, not %q", s)
 		return
 	}
 	*out = d
@@ -296,27 +240,11 @@ func (r *reader) timeout(n *yaml.Node, out *time.Duration) {
 func (r *reader) known(n *yaml.Node, word string, allowed []string) {
 	for _, name := range placeholders(word) {
 		if !slices.Contains(allowed, name) {
-			r.fail(n, "{%s} has no meaning here (for these braces as text, write {{%s}}); known are {%s}", name, name, strings.Join(allowed, "} {"))
+			r.Fail(n, "{%s} has no meaning here (for these braces as text, write {{%s}}); known are {%s}", name, name, strings.Join(allowed, "} {"))
 		}
 	}
 }
 
 func without(list []string, drop ...string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(drop, s) })
-}
-
-func describe(n *yaml.Node) string {
-	switch {
-	case n.Kind == yaml.MappingNode:
-		return "a mapping"
-	case n.Kind == yaml.SequenceNode && len(n.Content) == 0:
-		return "an empty list"
-	case n.Kind == yaml.SequenceNode:
-		return "a list"
-	case n.Kind == yaml.AliasNode:
-		return "an alias"
-	case n.Tag == "!!null":
-		return "nothing"
-	}
-	return fmt.Sprintf("%q", n.Value)
 }

@@ -26,7 +26,12 @@ type Profile struct {
 	Requirements string // name of the requirement set to judge by; empty = everything, unless a flag says otherwise
 	Runtime      Runtime
 	Handler      Handler
+	KnownFailing KnownFailing
 }
+
+// KnownFailing are the lists of known failures, relative to the working directory;
+// empty = none.
+type KnownFailing struct{ Runtime, Handler string }
 
 // Handler is how a handler is met, and on what it is judged beside the built-in logs.
 type Handler struct {

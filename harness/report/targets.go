@@ -242,3 +242,7 @@ func (r *Result) withoutNulls() *Result {
 
 // list is a copy that is not nil.
 func list[E any](l []E) []E { return append(make([]E, 0, len(l)), l...) }
+
+// Replace writes a file as a whole or not at all: beside the file first, so that a reader
+// never sees half of it and the old one is not lost to a full disk.
+func Replace(path string, data []byte) error { return replace(path, data, forGood) }
