@@ -141,6 +141,7 @@ type trouble struct {
 	text    string
 	against bool // the subject, or the list of its known failures; else the suite is at fault
 	repro   string
+	line    int // of the list of known failures, where it is about that
 }
 
 // The troubles of a run as a whole.
@@ -177,7 +178,7 @@ func (r *Result) troubles() []trouble {
 	for _, k := range r.stale() {
 		name := cmp.Or(k.Clause, k.Capability)
 		out = append(out, trouble{
-			what: "known failure " + name, against: true,
+			what: "known failure " + name, against: true, line: k.Line,
 			text: fmt.Sprintf("%s:%d: %s", r.listName(), k.Line, cmp.Or(k.Advice, "the entry describes the subject no more")),
 		})
 	}

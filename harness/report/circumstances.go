@@ -16,7 +16,9 @@ func (r *Result) circumstances() []field {
 			out = append(out, field{name, text})
 		}
 	}
-	add("conclusion", r.Sentence())
+	c := r.Conclude()
+	add("conclusion", c.Statement)
+	add("details", strings.Join(c.Details, " "))
 	add("suite", r.Suite)
 	add("subject", r.Subject.Name)
 	add("transports", strings.Join(r.Subject.Transports, ", "))

@@ -20,6 +20,8 @@ var renderers = []struct {
 }{
 	{"json", func(r *Result, _ string) ([]byte, error) { return r.JSON() }},
 	{"junit", junitXML},
+	{"markdown", markdown},
+	{"sarif", sarif},
 	{"tap", tap},
 	{"badge", badge},
 	{"html", func(r *Result, _ string) ([]byte, error) { return r.HTML() }},
