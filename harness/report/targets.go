@@ -25,6 +25,7 @@ var renderers = []struct {
 	{"tap", tap},
 	{"badge", badge},
 	{"html", func(r *Result, _ string) ([]byte, error) { return r.HTML() }},
+	{"github", func(r *Result, _ string) ([]byte, error) { return r.github(), nil }},
 }
 
 // Formats are the names of the forms that a result can be written in.
