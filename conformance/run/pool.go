@@ -47,10 +47,10 @@ type Result struct {
 	Interrupted bool                  // the context ended before the plan did
 }
 
-// Scenarios that are run per worker process. A process costs about as much as a
-// fifth of an ordinary scenario, so a handful shares one; few enough that the
+// Scenarios that are run per worker process. To start one costs about as much as
+// an ordinary scenario costs its worker, so many share one; few enough that the
 // last batches end at about the same time.
-const maxBatch = 8
+const maxBatch = 16
 
 // Run carries the plan out. The result is complete in the sense of the package
 // documentation even when an error is returned, which says that workers cannot

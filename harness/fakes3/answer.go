@@ -16,6 +16,8 @@ type answer struct {
 	status int    // 0 until the header is written
 	code   string // S3 error code; "" for success
 	body   bytes.Buffer
+	lent   []byte // what the whole body will be, if gofakes3 writes it; it never changes
+	whole  bool   // the body is lent
 }
 
 func newAnswer() *answer { return &answer{header: http.Header{}} }
@@ -30,7 +32,19 @@ func (a *answer) WriteHeader(status int) {
 
 func (a *answer) Write(p []byte) (int, error) {
 	a.WriteHeader(http.StatusOK)
+	if len(p) > 0 && len(p) == len(a.lent) && &p[0] == &a.lent[0] && a.body.Len() == 0 {
+		a.whole = true
+		return len(p), nil
+	}
 	return a.body.Write(p)
+}
+
+// bytes returns the body.
+func (a *answer) bytes() []byte {
+	if a.whole {
+		return a.lent
+	}
+	return a.body.Bytes()
 }
 
 // writeTo sends the answer. Names of headers are sent as S3 spells them, since some clients take the names of user
@@ -47,17 +61,17 @@ func (a *answer) writeTo(w http.ResponseWriter, r *http.Request) {
 	}
 	bodiless := r.Method == http.MethodHead || a.status == http.StatusNoContent || a.status == http.StatusNotModified
 	if !bodiless {
-		w.Header().Set("Content-Length", strconv.Itoa(a.body.Len()))
+		w.Header().Set("Content-Length", strconv.Itoa(len(a.bytes())))
 	}
 	w.WriteHeader(a.status)
 	if !bodiless {
-		_, _ = w.Write(a.body.Bytes()) // a client that is gone by now misses it
+		_, _ = w.Write(a.bytes()) // a client that is gone by now misses it
 	}
 }
 
 // errorCode returns the S3 error code in the body; "" if there is none.
 func (a *answer) errorCode() string {
-	_, rest, _ := bytes.Cut(a.body.Bytes(), []byte("<Code>"))
+	_, rest, _ := bytes.Cut(a.bytes(), []byte("<Code>"))
 	code, _, ok := bytes.Cut(rest, []byte("</Code>"))
 	if !ok {
 		return ""

@@ -20,7 +20,7 @@ func (c Change) Object() Object {
 	if c.made == nil {
 		return Object{}
 	}
-	return c.made.public()
+	return c.made.whole()
 }
 
 // changes keeps what the test did to the buckets. Objects never change once they are stored, so it costs no copies.

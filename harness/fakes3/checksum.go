@@ -72,10 +72,10 @@ func checksumsOf(h, trailer http.Header) map[string]string {
 	return sums
 }
 
-// checkDigests holds a body against every digest that came with it.
-func (x *exchange) checkDigests(body []byte, sums map[string]string) *refusal {
+// checkDigests holds a body, whose SHA-256 is sum, against every digest that came with it.
+func (x *exchange) checkDigests(body, sum []byte, sums map[string]string) *refusal {
 	h := x.http.Header
-	if wrong := checkContentSHA256(h.Get("X-Amz-Content-Sha256"), body); wrong != nil {
+	if wrong := checkContentSHA256(h.Get("X-Amz-Content-Sha256"), sum); wrong != nil {
 		return wrong
 	}
 	if values, ok := h["Content-Md5"]; ok {
@@ -83,7 +83,7 @@ func (x *exchange) checkDigests(body []byte, sums map[string]string) *refusal {
 		if err != nil || len(want) != md5.Size {
 			return &refusal{status: http.StatusBadRequest, code: "InvalidDigest", message: "Content-MD5 is not the base64 of an MD5"}
 		}
-		if sum := md5.Sum(body); !bytes.Equal(want, sum[:]) {
+		if got := md5.Sum(body); !bytes.Equal(want, got[:]) {
 			return badDigest("Content-MD5")
 		}
 	}
@@ -98,15 +98,19 @@ func (x *exchange) checkDigests(body []byte, sums map[string]string) *refusal {
 	if len(sums) == 0 && h.Get("X-Amz-Sdk-Checksum-Algorithm") != "" {
 		return invalidRequest("x-amz-sdk-checksum-algorithm without such a checksum")
 	}
-	for algorithm, sum := range sums {
-		if wrong := checkChecksum(algorithm, sum, body); wrong != nil {
+	for algorithm, claim := range sums {
+		computed := func() string { return sumOf(algorithm, body) }
+		if algorithm == "sha256" {
+			computed = func() string { return base64.StdEncoding.EncodeToString(sum) }
+		}
+		if wrong := checkChecksum(algorithm, claim, computed); wrong != nil {
 			return wrong
 		}
 	}
 	return nil
 }
 
-func checkContentSHA256(claim string, body []byte) *refusal {
+func checkContentSHA256(claim string, sum []byte) *refusal {
 	if claim == "" || claim == "UNSIGNED-PAYLOAD" || strings.HasPrefix(claim, "STREAMING-") {
 		return nil
 	}
@@ -114,21 +118,21 @@ func checkContentSHA256(claim string, body []byte) *refusal {
 	if err != nil || len(want) != sha256.Size {
 		return invalidArgument("x-amz-content-sha256 is neither a SHA-256 nor one of the names for what is not hashed")
 	}
-	if sum := sha256.Sum256(body); !bytes.Equal(want, sum[:]) {
+	if !bytes.Equal(want, sum) {
 		return &refusal{status: http.StatusBadRequest, code: "XAmzContentSHA256Mismatch", message: "x-amz-content-sha256 does not fit the body"}
 	}
 	return nil
 }
 
-func checkChecksum(algorithm, sum string, body []byte) *refusal {
+func checkChecksum(algorithm, claim string, computed func() string) *refusal {
 	h := newHash(algorithm)
 	if h == nil {
 		return notImplemented("the checksum algorithm " + algorithm)
 	}
-	if want, err := base64.StdEncoding.DecodeString(sum); err != nil || len(want) != h.Size() {
+	if want, err := base64.StdEncoding.DecodeString(claim); err != nil || len(want) != h.Size() {
 		return invalidRequest("x-amz-checksum-" + algorithm + " is not the base64 of one")
 	}
-	if sumOf(algorithm, body) != sum {
+	if computed() != claim {
 		return badDigest("x-amz-checksum-" + algorithm)
 	}
 	return nil

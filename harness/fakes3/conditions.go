@@ -27,14 +27,14 @@ func (c conditions) time(name string) (time.Time, bool) {
 func (c conditions) forRead(o *object) *refusal {
 	modified := o.modified.Truncate(time.Second) // what Last-Modified shows
 	if match, ok := c.get("If-Match"); ok {
-		if !matchesETag(match, o.etag) {
+		if !matchesETag(match, o.etag()) {
 			return preconditionFailed("If-Match")
 		}
 	} else if t, ok := c.time("If-Unmodified-Since"); ok && modified.After(t) {
 		return preconditionFailed("If-Unmodified-Since")
 	}
 	if match, ok := c.get("If-None-Match"); ok {
-		if matchesETag(match, o.etag) {
+		if matchesETag(match, o.etag()) {
 			return notModified(o)
 		}
 	} else if t, ok := c.time("If-Modified-Since"); ok && !modified.After(t) {
@@ -56,7 +56,7 @@ func (c conditions) forWrite(key string, o *object) *refusal {
 		return preconditionFailed("If-None-Match")
 	case ifMatch && o == nil:
 		return noSuchKey(key) // so does AWS
-	case ifMatch && !matchesETag(match, o.etag):
+	case ifMatch && !matchesETag(match, o.etag()):
 		return preconditionFailed("If-Match")
 	}
 	return nil
@@ -64,7 +64,7 @@ func (c conditions) forWrite(key string, o *object) *refusal {
 
 // forDelete tells whether an object may be deleted. Where there is none the condition is moot.
 func (c conditions) forDelete(o *object) *refusal {
-	if match, ok := c.get("If-Match"); ok && o != nil && !matchesETag(match, o.etag) {
+	if match, ok := c.get("If-Match"); ok && o != nil && !matchesETag(match, o.etag()) {
 		return preconditionFailed("If-Match")
 	}
 	return nil
@@ -83,7 +83,7 @@ func matchesETag(header, etag string) bool {
 
 func notModified(o *object) *refusal {
 	return &refusal{status: http.StatusNotModified, code: "NotModified", message: "the client has it already", header: http.Header{
-		"Etag":          {o.etag},
+		"Etag":          {o.etag()},
 		"Last-Modified": {o.modified.UTC().Format(http.TimeFormat)},
 	}}
 }

@@ -49,9 +49,16 @@ func (o Object) stored() *object {
 	return stored
 }
 
-func (o *object) public() Object {
+// whole is the object, for the caller to keep.
+func (o *object) whole() Object {
+	out := o.view()
+	out.Body, out.ETag = slices.Clone(o.body), o.etag()
+	return out
+}
+
+func (o *object) view() Object {
 	out := Object{
-		Body:               slices.Clone(o.body),
+		Body:               slices.Clip(o.body),
 		ContentType:        o.header["Content-Type"],
 		ContentEncoding:    o.header["Content-Encoding"],
 		CacheControl:       o.header["Cache-Control"],
@@ -59,7 +66,6 @@ func (o *object) public() Object {
 		ContentDisposition: o.header["Content-Disposition"],
 		Expires:            o.header["Expires"],
 		Metadata:           map[string]string{},
-		ETag:               o.etag,
 		Modified:           o.modified,
 	}
 	for name, value := range o.header {
@@ -103,15 +109,29 @@ func (s *Server) put(bucketName, key string, o Object, ifAbsent bool) (stored bo
 
 // Get returns an object, and false if there is none.
 func (s *Server) Get(bucketName, key string) (Object, bool) {
-	var found *object
-	err := s.store.read(bucketName, func(b *bucket) error {
+	found := s.find(bucketName, key)
+	if found == nil {
+		return Object{}, false
+	}
+	return found.whole(), true
+}
+
+// View is Get at less expense: the body must not be changed, and there is no ETag.
+func (s *Server) View(bucketName, key string) (Object, bool) {
+	found := s.find(bucketName, key)
+	if found == nil {
+		return Object{}, false
+	}
+	return found.view(), true
+}
+
+// find returns an object, nil if there is none.
+func (s *Server) find(bucketName, key string) (found *object) {
+	_ = s.store.read(bucketName, func(b *bucket) error { // the only error is that there is no bucket
 		found, _ = b.objects.Get(key)
 		return nil
 	})
-	if err != nil || found == nil {
-		return Object{}, false
-	}
-	return found.public(), true
+	return found
 }
 
 // Delete deletes an object if there is one. It fails if there is no such bucket.

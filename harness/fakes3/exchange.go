@@ -20,7 +20,7 @@ type exchange struct {
 
 	refusal *refusal          // why the request is refused; nil as long as it is not
 	hide    func(string) bool // keys that a listing leaves out; nil for none
-	found   *object           // what a GET or HEAD is answered with
+	found   *object           // what a GET or HEAD is answered with, or what a PUT stored
 	applied time.Time         // when it took effect; zero if it did not
 	answer  *answer
 	plain   *http.Request // what gofakes3 is asked; nil where it is not
@@ -106,6 +106,9 @@ func (x *exchange) noteAnswer() {
 // before it, and gofakes3 would see to some of them in its own way; so it gets the few headers that are left to it.
 func (x *exchange) plainRequest() *http.Request {
 	body := x.record.Body
+	if x.record.Op == OpPut {
+		body = nil // the backend has it, and gofakes3 would only compute its MD5
+	}
 	plain := x.http.WithContext(x.http.Context())
 	plain.Header = http.Header{}
 	plain.Body = io.NopCloser(bytes.NewReader(body))
@@ -167,12 +170,12 @@ func (x *exchange) finish() {
 	}
 	a.header.Del("X-Amz-Delete-Marker")
 	if x.found != nil && a.status < 300 {
-		a.header.Set("Etag", x.found.etag) // gofakes3 has no way to say that of a multipart upload
+		a.header.Set("Etag", x.found.etag()) // gofakes3 has no way to say that of a multipart upload
 		if x.http.Header.Get("X-Amz-Checksum-Mode") == "ENABLED" && a.status == http.StatusOK {
 			x.found.putChecksums(a.header) // never beside a part of the body, which they do not fit
 		}
 	}
-	if a.body.Len() > 0 && a.header.Get("Content-Type") == "" {
+	if len(a.bytes()) > 0 && a.header.Get("Content-Type") == "" {
 		a.header.Set("Content-Type", "application/xml")
 	}
 }

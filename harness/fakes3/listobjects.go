@@ -140,7 +140,7 @@ func (w *listWriter) contents(key string, o *object, owner bool) {
 	w.WriteString("<LastModified>")
 	w.Write(o.modified.UTC().AppendFormat(w.AvailableBuffer(), "2006-01-02T15:04:05.000Z"))
 	w.WriteString("</LastModified>")
-	w.element("ETag", o.etag)
+	w.element("ETag", o.etag())
 	w.element("Size", strconv.Itoa(len(o.body)))
 	if owner {
 		w.WriteString("<Owner><ID>fakes3</ID><DisplayName>fakes3</DisplayName></Owner>")

@@ -258,7 +258,7 @@ func (b backend) CompleteMultipartUpload(bucketName, key string, id gofakes3.Upl
 	if err != nil {
 		return "", "", err
 	}
-	return "", made.etag, nil
+	return "", made.etag(), nil
 }
 
 // assemble makes the object of the parts that the client names.
@@ -291,7 +291,7 @@ func (u *upload) assemble(named []completedPart) (*object, *refusal) {
 		digests, sums = append(digests, digest...), append(sums, sum...)
 	}
 	o := newObject(body, u.header)
-	o.etag = fmt.Sprintf(`"%x-%d"`, md5.Sum(digests), len(named))
+	o.setTag(fmt.Sprintf(`"%x-%d"`, md5.Sum(digests), len(named)))
 	switch o.checksumType = u.sumType; u.sumType {
 	case fullObject:
 		o.checksums = map[string]string{u.algorithm: sumOf(u.algorithm, body)}

@@ -25,9 +25,9 @@ func (x *exchange) receive() error {
 	h := x.http.Header
 	body, trailer, wrong := unframe(h, x.http.ContentLength, raw)
 	sums := checksumsOf(h, trailer)
+	sum := sha256.Sum256(body)
 	var bodySHA256 string
 	if hasBody(x.http.Method) {
-		sum := sha256.Sum256(body)
 		bodySHA256 = hex.EncodeToString(sum[:])
 	}
 	x.server.journal.note(x.record, func(r *Request) {
@@ -37,7 +37,7 @@ func (x *exchange) receive() error {
 		}
 	})
 	if wrong == nil {
-		wrong = x.checkDigests(body, sums)
+		wrong = x.checkDigests(body, sum[:], sums)
 	}
 	if wrong == nil && x.record.Op == OpDeleteMany {
 		wrong = checkDeletion(body)

@@ -27,7 +27,8 @@ type bucket struct {
 // object is one version of an object. It never changes once it is in the store, so it is read without a lock.
 type object struct {
 	body         []byte
-	etag         string            // quoted, as in the header
+	tag          string // what etag returns, when it has been asked for
+	tagged       sync.Once
 	header       map[string]string // what a GET gives back: canonical name -> value. Content-*, Cache-Control, Expires, X-Amz-Meta-*
 	checksums    map[string]string // what the client vouched for: lower-case algorithm -> base64
 	checksumType string            // FULL_OBJECT or COMPOSITE; "" without checksums
@@ -38,9 +39,20 @@ func newStore() *store { return &store{buckets: map[string]*bucket{}} }
 
 // newObject makes an object of what was sent, with the ETag of an object uploaded in one piece.
 func newObject(body []byte, header map[string]string) *object {
-	sum := md5.Sum(body)
-	return &object{body: body, etag: `"` + hex.EncodeToString(sum[:]) + `"`, header: header, modified: time.Now()}
+	return &object{body: body, header: header, modified: time.Now()}
 }
+
+// etag returns the entity tag, quoted as in the header. Many objects are never asked for it.
+func (o *object) etag() string {
+	o.tagged.Do(func() {
+		sum := md5.Sum(o.body)
+		o.tag = `"` + hex.EncodeToString(sum[:]) + `"`
+	})
+	return o.tag
+}
+
+// setTag gives a new object an ETag that is not that of its body.
+func (o *object) setTag(tag string) { o.tagged.Do(func() { o.tag = tag }) }
 
 // read calls f with a bucket while nothing can change. It returns what f does, or NoSuchBucket.
 func (s *store) read(name string, f func(*bucket) error) error {

@@ -59,7 +59,7 @@ func childless() bool {
 	children.mu.Lock()
 	defer children.mu.Unlock()
 	for children.adopt {
-		pid, err := endedChild()
+		pid, err := waitable(unix.P_ALL, 0)
 		switch {
 		case err == unix.EINTR:
 		case err == unix.ECHILD:
@@ -88,11 +88,12 @@ func aloneWith(pid int) (alone bool, release func()) {
 	return rest == 0, children.mu.Unlock
 }
 
-// endedChild is the pid of a child that has ended and not been waited for, 0 where all
-// of them live. The error is ECHILD where there are none.
-func endedChild() (int, error) {
+// waitable is the pid of a child, among those that the first two arguments of waitid(2)
+// select, that has ended and not been waited for; 0 where they live. It does not wait for
+// it. The error is ECHILD where there are none.
+func waitable(kind, id int) (pid int, err error) {
 	var info unix.Siginfo
-	err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+	err = unix.Waitid(kind, id, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
 	// Three ints precede si_pid, which begins a union that is aligned as a pointer is.
 	const pidAt = 8 + unsafe.Sizeof(uintptr(0))
 	return int(*(*int32)(unsafe.Add(unsafe.Pointer(&info), pidAt))), err

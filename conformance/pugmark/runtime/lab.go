@@ -79,7 +79,7 @@ func (x *Lab) Put(o wire.Stored) error {
 	})
 }
 
-// Get reads an object below the root, as wire.Source.
+// Get reads an object below the root, as wire.Source. The body must not be changed.
 func (x *Lab) Get(key string) (wire.Stored, bool) {
 	found := remembered(x, func(s *aftermath) *memo[string, foundObject] { return &s.objects }, key, func() foundObject {
 		o, ok := x.get(key)
@@ -89,7 +89,7 @@ func (x *Lab) Get(key string) (wire.Stored, bool) {
 }
 
 func (x *Lab) get(key string) (wire.Stored, bool) {
-	o, ok := x.S3.Get(bucketName, bucketRoot+key)
+	o, ok := x.S3.View(bucketName, bucketRoot+key)
 	if !ok {
 		return wire.Stored{}, false
 	}
