@@ -296,7 +296,7 @@ func (a *Aggregation) Scenarios() []report.Scenario {
 				runs = a.Repeats
 			}
 			r.Run, r.Outcome, r.Reason, r.Started, r.Timing, r.Trace = o.Run, o.Outcome, o.Reason, o.Started, o.Timing, o.Trace
-			r.Timeline = o.Timeline
+			r.Timeline, r.Artifacts = o.Timeline, o.Artifacts
 		} else if why, ok := a.NotRun[sc.ID]; ok {
 			r.Outcome, r.Reason = "not-run", why
 		} else {

@@ -20,6 +20,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/pugcheck/pugcheck/harness/artifacts"
 	"github.com/pugcheck/pugcheck/harness/report"
 	"github.com/pugcheck/pugcheck/harness/subject"
 )
@@ -69,6 +70,7 @@ type T struct {
 	blocks       []report.Block
 	tracers      []func() []report.Block
 	timelines    []func(*report.Timeline)
+	artifacts    []func(*artifacts.Folder)
 	waited       time.Duration // closed waits
 	waiters      int           // open waits
 	waitingSince time.Time
@@ -116,6 +118,14 @@ func (t *T) Timeline(f func(*report.Timeline)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.timelines = append(t.timelines, f)
+}
+
+// Artifacts registers a source of files, asked as Trace is, where they are kept and a
+// verdict went against the subject or the suite broke.
+func (t *T) Artifacts(f func(*artifacts.Folder)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.artifacts = append(t.artifacts, f)
 }
 
 // Waiting calls f, whose time is the subject's and not the harness's. Waits that
@@ -178,17 +188,20 @@ type Outcome struct {
 	Trace    []report.Block `json:"trace,omitempty"`
 	Timeline []report.Event `json:"timeline,omitempty"`
 
+	Artifacts string `json:"artifacts,omitempty"` // folder with what the scenario left behind
+	Unkept    string `json:"unkept,omitempty"`    // why there is none although there should be
+
 	// Unstartable says that the subject's program could not be executed at all,
 	// which is neither a verdict on it nor trouble of the suite.
 	Unstartable bool `json:"unstartable,omitempty"`
 }
 
 // execute runs one scenario to its outcome. It never panics.
-func execute(ctx context.Context, s Scenario, seed uint64, severity Severity, always []string) Outcome {
+func execute(ctx context.Context, s Scenario, seed uint64, severity Severity, always []string, keep func(*T, *report.Timeline, *Outcome)) (out Outcome) {
 	start, spent := time.Now(), processorTime()
 	ledger := NewLedger(severity, append(append([]string{}, s.Clauses...), always...))
 	t := newT(s.ID, seed, ledger)
-	out := Outcome{ID: s.ID, Outcome: "completed", Started: start}
+	out = Outcome{ID: s.ID, Outcome: "completed", Started: start}
 	guarded := func(f func()) {
 		defer func() {
 			switch p := recover().(type) {
@@ -234,6 +247,9 @@ func execute(ctx context.Context, s Scenario, seed uint64, severity Severity, al
 		line := t.timeline(out.Findings)
 		out.Timeline = line.Events(start, report.InReport)
 		out.Trace = t.blocks
+		if keep != nil {
+			defer func() { keep(t, line, &out) }()
+		}
 	}
 	total := time.Since(start)
 	out.Timing = report.Timing{

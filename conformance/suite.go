@@ -6,6 +6,7 @@ import (
 
 	"github.com/onsi/ginkgo/v2"
 
+	"github.com/pugcheck/pugcheck/harness/artifacts"
 	"github.com/pugcheck/pugcheck/harness/report"
 )
 
@@ -25,6 +26,8 @@ type Options struct {
 	Runs    func(id string) []int // which runs of a scenario; nil = one, which has no number
 	Started func(Turn)            // may be nil
 	Done    func(Outcome)         // may be nil; called in the goroutine of the spec
+
+	Artifacts *artifacts.Keeper // nil = nothing is kept
 }
 
 // Turn is one run of a scenario. Run counts from 1 where scenarios are repeated, and
@@ -74,7 +77,7 @@ func (s *Suite) declare(sc Scenario, turn Turn, o Options) {
 		if o.Started != nil {
 			o.Started(turn)
 		}
-		out := execute(ctx, sc, o.Seed, s.Severity, s.Always)
+		out := execute(ctx, sc, o.Seed, s.Severity, s.Always, o.keeper(sc, turn.Run))
 		out.Run = turn.Run
 		if o.Done != nil {
 			o.Done(out)

@@ -38,6 +38,11 @@ func judge(cmd *cobra.Command, f suiteFlags, prepare func() (*judgement, error))
 			return usageError(fmt.Errorf("the %s cannot be started: %w", j.suite.Name, err))
 		}
 	}
+	began := time.Now()
+	plan := j.plan()
+	if plan.Artifacts, err = j.keeper(plan.Scenarios); err != nil {
+		return usageError(err)
+	}
 	guard, err := subject.StartGuard(j.self, "guard")
 	if err != nil {
 		return &exitError{exitTrouble, err}
@@ -45,8 +50,6 @@ func judge(cmd *cobra.Command, f suiteFlags, prepare func() (*judgement, error))
 
 	ctx, stop := interruptible()
 	defer stop()
-	began := time.Now()
-	plan := j.plan()
 	progress := j.progress(len(plan.Scenarios) * f.repeat)
 	silent := context.AfterFunc(ctx, func() { progress.Say("interrupted: ending what runs (interrupt again to end at once)") })
 	plan.Observer = &watcher{progress: progress, clauses: j.counting, strict: f.strict}
@@ -58,7 +61,12 @@ func judge(cmd *cobra.Command, f suiteFlags, prepare func() (*judgement, error))
 	// Whatever a crashed worker left behind is gone before the report says anything.
 	trouble = errors.Join(trouble, guard.Close())
 	result := j.result(outcome, trouble, began)
-	return j.conclude(result, outcome, targets)
+	lost := keepIndex(plan.Artifacts, outcome, began)
+	err = j.conclude(result, outcome, targets)
+	if lost != nil {
+		return &exitError{exitTrouble, errors.Join(lost, err)}
+	}
+	return err
 }
 
 // conclude writes the reports and turns the standing into an exit status.

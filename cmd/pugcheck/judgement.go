@@ -40,6 +40,8 @@ type suiteFlags struct {
 	verbose bool
 	list    bool
 	require string // --requirements
+
+	artifacts string // folder
 }
 
 // register adds the flags to a command. subject names what is judged, in messages.
@@ -51,6 +53,7 @@ func (f *suiteFlags) register(cmd *cobra.Command, subject string) {
 	flags.StringArrayVar(&f.only, "only", nil, "only what `SELECTOR` names: clause, section, glob or scenario; repeatable, or comma-separated")
 	flags.StringArrayVar(&f.skip, "skip", nil, "leave out what `SELECTOR` names")
 	reportFlag(flags, &f.reports)
+	flags.StringVar(&f.artifacts, "artifacts", "", "keep in `DIR` what each scenario left behind that went wrong, for pugcheck repro")
 	flags.StringVar(&f.require, "requirements", "", "judge by the released set `NAME` ("+wholeSet+": everything that this version demands, the default)")
 	flags.StringVar(&f.known, "known-failing", "", "failures that are listed in `FILE` do not count; one that passes or fails otherwise does")
 	flags.IntVar(&f.repeat, "repeat", 1, "run each scenario `N` times; a clause that varies is unstable, which fails")

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/pugcheck/pugcheck/conformance"
+	"github.com/pugcheck/pugcheck/harness/artifacts"
 )
 
 // order is what a worker reads from standard input, once.
@@ -11,6 +12,8 @@ type order struct {
 	Job   json.RawMessage    `json:"job"`
 	Seed  uint64             `json:"seed"`
 	Turns []conformance.Turn `json:"turns"`
+
+	Artifacts *artifacts.Keeper `json:"artifacts,omitempty"`
 }
 
 // message is one line from a worker. Exactly one field is set.

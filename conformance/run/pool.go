@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pugcheck/pugcheck/conformance"
+	"github.com/pugcheck/pugcheck/harness/artifacts"
 	"github.com/pugcheck/pugcheck/harness/report"
 )
 
@@ -30,6 +31,7 @@ type Plan struct {
 	Margin    time.Duration          // how far past its limit a scenario may be before its worker is ended; 0 = 15 s
 	Idle      time.Duration          // how long a worker may take between scenarios; 0 = 1 min
 	Grace     time.Duration          // how long an interrupted worker may take to end; 0 = 5 s
+	Artifacts *artifacts.Keeper      // keeps what scenarios leave behind that went wrong; nil = nothing
 }
 
 // Observer is told what happens as it happens. Calls come one at a time.
@@ -215,7 +217,7 @@ func (p *pool) batch(ctx context.Context, batch []turn) {
 		switch key := t.key(); {
 		case settled[key]:
 		case key == end.inFlight:
-			p.settle(ctx, broken(t, began[key], end))
+			p.settle(ctx, p.broken(t, began[key], end))
 		default:
 			p.giveBack(ctx, t, end)
 		}
@@ -234,7 +236,7 @@ func (p *pool) giveBack(ctx context.Context, t turn, end ending) {
 		if end.why == "" {
 			end.why = "two workers ended without running the scenario"
 		}
-		p.settle(ctx, broken(t, time.Now(), end))
+		p.settle(ctx, p.broken(t, time.Now(), end))
 	}
 }
 

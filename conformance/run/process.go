@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/pugcheck/pugcheck/conformance"
+	"github.com/pugcheck/pugcheck/harness/artifacts"
 	"github.com/pugcheck/pugcheck/harness/report"
 	"github.com/pugcheck/pugcheck/harness/subject"
 )
@@ -45,7 +46,7 @@ func (p *pool) process(ctx context.Context, batch []turn, started func(conforman
 		return ending{why: fmt.Sprintf("no pipe for a worker: %v", err)}
 	}
 	defer read.Close()
-	o := order{Job: p.job, Seed: p.plan.Seed}
+	o := order{Job: p.job, Seed: p.plan.Seed, Artifacts: p.plan.Artifacts.Of(batchIDs(batch))}
 	for _, t := range batch {
 		o.Turns = append(o.Turns, t.key())
 	}
@@ -121,7 +122,24 @@ func (p *pool) end(proc *os.Process) {
 	time.AfterFunc(p.plan.Grace, func() { _ = proc.Kill() })
 }
 
-// broken is the outcome of a scenario whose worker did not survive it.
+func batchIDs(batch []turn) []string {
+	var ids []string
+	for _, t := range batch {
+		ids = append(ids, t.ID)
+	}
+	return ids
+}
+
+// broken is the outcome of a scenario whose worker did not survive it, with what can
+// still be kept of it.
+func (p *pool) broken(t turn, began time.Time, e ending) conformance.Outcome {
+	out := broken(t, began, e)
+	if k := p.plan.Artifacts; k != nil {
+		conformance.Keep(k, t.Title, t.run, &report.Timeline{}, &out, func(f *artifacts.Folder) { f.Put("worker", []byte(e.output)) })
+	}
+	return out
+}
+
 func broken(t turn, began time.Time, e ending) conformance.Outcome {
 	out := conformance.Outcome{ID: t.ID, Run: t.run, Outcome: "error", Reason: e.why, Started: began, Findings: []conformance.Finding{}}
 	for _, id := range t.Clauses {

@@ -58,7 +58,7 @@ func work(in io.Reader, w *sender, open func(json.RawMessage) (*conformance.Suit
 	// would only cost each worker the loading of the catalogue.
 	suite.Labels, suite.Title = nil, nil
 	suite.Declare(conformance.Options{
-		Seed:    o.Seed,
+		Seed: o.Seed, Artifacts: o.Artifacts,
 		Runs:    func(id string) []int { return runs(id, o.Turns) },
 		Started: func(turn conformance.Turn) { w.send(message{Started: &turn}) },
 		Done:    func(out conformance.Outcome) { w.send(message{Outcome: &out}) },

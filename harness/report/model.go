@@ -174,7 +174,7 @@ type Scenario struct {
 	Trace   []Block   `json:"trace,omitempty"` // kept where a verdict is not a pass
 
 	Timeline  []Event `json:"timeline,omitempty"`  // kept where a verdict is not a pass
-	Artifacts string  `json:"artifacts,omitempty"` // folder with everything needed to repeat it, relative to the result where it can be
+	Artifacts string  `json:"artifacts,omitempty"` // folder with all that is needed to repeat it: absolute here, in a file relative to that
 }
 
 // Event is one thing that happened in a scenario.

@@ -28,7 +28,7 @@ func ReadFile(path string) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("result %s: %w", path, err)
 	}
-	return r, nil
+	return r.from(path), nil
 }
 
 // reason is an error without the operation and the path that it repeats.

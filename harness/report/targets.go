@@ -139,7 +139,7 @@ func (t Target) keepable() bool {
 }
 
 func (t Target) write(r *Result, stdout io.Writer, lasting durability) error {
-	data, err := Render(r, t.Format, t.Path)
+	data, err := Render(r.beside(t.Path), t.Format, t.Path)
 	if err != nil {
 		return err
 	}

@@ -134,9 +134,16 @@ func (p *terminalPage) traceOnce(scenario, below string) {
 }
 
 func (p *terminalPage) repeat(scenario string) {
-	if sc := p.scenarios[scenario]; sc != nil && sc.Repro != "" {
-		// Not wrapped: it is there to be copied.
+	sc := p.scenarios[scenario]
+	if sc == nil {
+		return
+	}
+	// Not wrapped: they are there to be copied.
+	if sc.Repro != "" {
 		p.Hanging(p.label("Repeat with"), []string{sc.Repro}, all, p.Plain)
+	}
+	if sc.Artifacts != "" {
+		p.Hanging(p.label("Kept in"), []string{seenFrom(".", sc.Artifacts)}, all, p.Plain)
 	}
 }
 

@@ -49,6 +49,7 @@ func newLab(ctx context.Context, t *conformance.T, c Config) *Lab {
 	t.Must(x.bench.open(c, t.Seed))
 	t.Trace(x.trace)
 	t.Timeline(x.timeline)
+	t.Artifacts(x.keep)
 	t.Cleanup(x.finish)
 	return x
 }

@@ -56,6 +56,7 @@ func newLab(ctx context.Context, t *conformance.T, c Config, over Transport) *La
 	x.Bucket.OnError = t.Trouble
 	t.Trace(x.trace)
 	t.Timeline(x.timeline)
+	t.Artifacts(x.keep)
 	t.Cleanup(x.finish)
 	return x
 }
