@@ -66,7 +66,11 @@ func (p *markdownPage) add(part string) bool {
 func (p *markdownPage) head() {
 	c := p.r.Conclude()
 	p.add(fmt.Sprintf("## pugcheck %s: %s\n\n", markdownText(p.r.Suite), markdownCode(phrase(p.r.Subject.Name, 200))))
-	p.add(fmt.Sprintf("%s **%s**\n\n", standingMarks[c.Standing], markdownText(phrase(c.Statement, 2000))))
+	mark := standingMarks[c.Standing]
+	if c.Standing == Conforming && !c.Whole {
+		mark = "🟡" // not shown as a whole
+	}
+	p.add(fmt.Sprintf("%s **%s**\n\n", mark, markdownText(phrase(c.Statement, 2000))))
 	var details strings.Builder
 	for _, d := range c.Details {
 		fmt.Fprintf(&details, "- %s\n", markdownText(phrase(d, 1000)))
@@ -181,7 +185,9 @@ func (p *markdownPage) violation(c *Clause) string {
 	if c.Reason != "" {
 		fmt.Fprintf(&b, "%s\n\n", markdownText(phrase(c.Reason, 1000)))
 	}
+	first := ""
 	for _, e := range c.violations() {
+		first = cmp.Or(first, e.Scenario)
 		for _, f := range e.fields() {
 			text := markdownSeen.excerpt(f.text)
 			if f.name == "acceptable" || f.name == "seen" || strings.Contains(text, "\n") {
@@ -190,7 +196,11 @@ func (p *markdownPage) violation(c *Clause) string {
 				fmt.Fprintf(&b, "- %s: %s\n", f.name, markdownCode(text))
 			}
 		}
-		fmt.Fprintf(&b, "- scenario: %s\n\n", markdownCode(phrase(e.Scenario, 200)))
+		fmt.Fprintf(&b, "- scenario: %s\n", markdownCode(phrase(e.Scenario, 200)))
+		if sc := p.scenarios[e.Scenario]; sc != nil && e.Scenario != first && sc.Repro != "" {
+			fmt.Fprintf(&b, "- repeat with: %s\n", markdownCode(phrase(sc.Repro, 1000)))
+		}
+		b.WriteString("\n")
 	}
 	if c.MoreEvidence > 0 {
 		fmt.Fprintf(&b, "And %s.\n\n", count(c.MoreEvidence, "further observation"))
@@ -204,8 +214,8 @@ func (p *markdownPage) violation(c *Clause) string {
 			fmt.Fprintf(&b, "Repeat with:\n\n%s\n", markdownFence("sh", sc.Repro))
 		}
 		if record := sc.record(markdownTrace); record != "" {
-			if first, shown := p.traced[sc.ID]; shown {
-				fmt.Fprintf(&b, "What happened stands at %s.\n\n", markdownText(first))
+			if at, shown := p.traced[sc.ID]; shown {
+				fmt.Fprintf(&b, "What happened stands at %s.\n\n", markdownText(at))
 			} else {
 				p.traced[sc.ID] = c.ID
 				fmt.Fprintf(&b, "What happened:\n\n%s\n", markdownFence("", strings.TrimRight(record, "\n")))
