@@ -111,6 +111,7 @@ func newHandlerJudgement(cmd *cobra.Command, f suiteFlags, own handlerFlags, arg
 		}
 		return ""
 	}
+	j.asked = func(sc conformance.Scenario) bool { return j.lacking(sc) == "" }
 	return j, j.choose()
 }
 

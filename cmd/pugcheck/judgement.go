@@ -89,6 +89,7 @@ type judgement struct {
 	known   *known.List                       // nil = none
 	again   []string                          // flags of the suite's own that repeat this judgement
 	lacking func(conformance.Scenario) string // why the subject cannot be asked this; "" if it can
+	asked   func(conformance.Scenario) bool   // whether it can, apart from what flags leave out of this run
 	over    string                            // the one transport that it is met over, where it need not offer others; "" = all
 
 	demands
@@ -366,7 +367,7 @@ func (j *judgement) result(r runner.Result, trouble error, began time.Time) *rep
 	}
 	j.context(out)
 	if j.known != nil {
-		j.known.Apply(out, j.suite)
+		j.known.Apply(out, j.suite, j.asked)
 	}
 	out.Count()
 	return out

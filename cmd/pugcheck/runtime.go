@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	goruntime "runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,6 +56,7 @@ func newRuntimeJudgement(cmd *cobra.Command, f suiteFlags, without, args []strin
 		return nil, err
 	}
 	r := &j.profile.Runtime
+	lacks := slices.Clone(r.Without)
 	for _, c := range without {
 		if !profile.IsCapability(c) {
 			return nil, fmt.Errorf("--without: unknown capability %q; known are %s", c, strings.Join(profile.Capabilities, ", "))
@@ -75,6 +77,9 @@ func newRuntimeJudgement(cmd *cobra.Command, f suiteFlags, without, args []strin
 	config := runtime.Config{Profile: *r, Pugcheck: j.self, Timeout: r.Timeout}
 	j.suite, j.job = runtimeSuite(config), config
 	j.first, j.atOnce, j.without, j.program = runtime.Preflight, 3*goruntime.NumCPU(), r.Without, r.Program()
+	j.asked = func(sc conformance.Scenario) bool {
+		return !slices.ContainsFunc(sc.Needs, func(c string) bool { return slices.Contains(lacks, c) })
+	}
 	j.lacking = func(sc conformance.Scenario) string {
 		for _, c := range sc.Needs {
 			if r.Lacks(c) {

@@ -67,7 +67,7 @@ func (b Baseline) Write() (string, Changes, error) {
 	if old == nil {
 		old = &List{}
 	}
-	old.Apply(r, b.Suite)
+	old.Apply(r, b.Suite, b.ran)
 
 	var clauses, capabilities []string
 	done := map[string]bool{}
@@ -109,6 +109,12 @@ func (b Baseline) Write() (string, Changes, error) {
 	return text, ch, b.check(text)
 }
 
+// ran tells whether the result has a scenario: what a whole run left out, the subject
+// cannot be asked.
+func (b Baseline) ran(sc conformance.Scenario) bool {
+	return slices.ContainsFunc(b.Result.Scenarios, func(r report.Scenario) bool { return r.ID == sc.ID && r.Outcome != "not-run" })
+}
+
 // text puts the parts of the list together.
 func (b Baseline) text(clauses, capabilities []string) string {
 	var lines []string
@@ -118,7 +124,7 @@ func (b Baseline) text(clauses, capabilities []string) string {
 		lines = append(lines,
 			"# Failures of "+b.Result.Subject.Name+" that are known: they do not count, as long as they show as they",
 			"# do here. pugcheck "+b.Result.Suite+" --known-failing reads this file; docs/known-failures.md explains it.",
-			"# Taken from "+b.origin()+".")
+			"# Taken from a run of "+b.origin()+".")
 	}
 	part := func(name string, entries []string) {
 		if len(entries) == 0 {
@@ -140,17 +146,17 @@ func (b Baseline) text(clauses, capabilities []string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// origin names the run that the list comes from.
+// origin is when and how the run was made that the list comes from.
 func (b Baseline) origin() string {
 	r := b.Result
-	s := fmt.Sprintf("a run of %s with seed %d", r.Started.Format("2006-01-02"), r.Seed)
+	details := []string{fmt.Sprintf("seed %d", r.Seed)}
 	if v := r.Versions["pugcheck"]; v != "" {
-		s += ", pugcheck " + v
+		details = append(details, "pugcheck "+v)
 	}
 	if b.Source != "" {
-		s += " (" + b.Source + ")"
+		details = append(details, b.Source)
 	}
-	return s
+	return fmt.Sprintf("%s (%s)", r.Started.Format("2006-01-02"), strings.Join(details, ", "))
 }
 
 // entry is the text of one entry. Of an old one the reason is kept, and those pieces
@@ -159,7 +165,7 @@ func (b Baseline) entry(c report.Clause, old *Entry) []string {
 	all := violations(&c)
 	reason := b.Reason
 	if reason == "" {
-		reason = "failed when this list was made, in " + b.origin()
+		reason = "failed already in the run of " + b.origin()
 	}
 	var messages []string
 	if old != nil {
@@ -232,7 +238,7 @@ func (b Baseline) check(text string) error {
 		return fmt.Errorf("the list cannot be read back: %w", err)
 	}
 	r := copyOf(b.Result)
-	l.Apply(r, b.Suite)
+	l.Apply(r, b.Suite, b.ran)
 	r.Count()
 	for _, c := range r.Clauses {
 		if c.Against() && c.Known == "" {

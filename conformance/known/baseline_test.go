@@ -25,17 +25,17 @@ func TestBaseline(t *testing.T) {
 	}
 	want := `# Failures of ./x that are known: they do not count, as long as they show as they
 # do here. pugcheck engine --known-failing reads this file; docs/known-failures.md explains it.
-# Taken from a run of 2026-03-01 with seed 7, pugcheck v1 (out.json).
+# Taken from a run of 2026-03-01 (seed 7, pugcheck v1, out.json).
 clauses:
   # MUST: It is kept: always.
   A1-1:
-    reason: "failed when this list was made, in a run of 2026-03-01 with seed 7, pugcheck v1 (out.json)"
+    reason: "failed already in the run of 2026-03-01 (seed 7, pugcheck v1, out.json)"
     message:
       - "objects that nobody wrote"
       - "exit status 5 after"
   # MUST: It is kept: always.
   A2-1:
-    reason: "failed when this list was made, in a run of 2026-03-01 with seed 7, pugcheck v1 (out.json)"
+    reason: "failed already in the run of 2026-03-01 (seed 7, pugcheck v1, out.json)"
     message: "one announcement"
     verdict: unstable
 `
@@ -50,7 +50,7 @@ clauses:
 		failing("A1-1", fail("A1/a", "session 77772aabbccddeeff0192aabbccddeeff holds 12 objects\n that nobody wrote"), fail("A1/a", "exit status 5 after 3ms: route gone")),
 		report.Clause{ID: "A2-1", Verdict: report.Unstable, Runs: []report.Verdict{report.Fail, report.Pass}, Evidence: []report.Evidence{fail("A2/b", "78")}},
 	)
-	parse(t, text).Apply(again, suite)
+	parse(t, text).Apply(again, suite, nil)
 	again.Count()
 	if again.Standing() != report.AsListed || again.Summary.Known != 2 {
 		t.Errorf("%s: %+v", again.Sentence(), again.Known)

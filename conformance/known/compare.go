@@ -16,9 +16,10 @@ import (
 //
 // A failure is known if each violation that makes it one is as listed: by the entry of
 // the clause, or by that of a capability that the scenario needs. An entry counts as out
-// of date only where everything was run that can judge its clause.
-func (l *List) Apply(r *report.Result, suite *conformance.Suite) {
-	c := newComparison(l, r, suite)
+// of date only where everything was run that can judge its clause: all scenarios that the
+// subject as such can be asked, which is what asked tells (nil = every one).
+func (l *List) Apply(r *report.Result, suite *conformance.Suite, asked func(conformance.Scenario) bool) {
+	c := newComparison(l, r, suite, asked)
 	for i := range r.Clauses {
 		c.explain(&r.Clauses[i])
 	}
@@ -48,6 +49,7 @@ type comparison struct {
 	needs     map[string][]string // capabilities, by scenario
 	judges    map[string][]string // scenarios, by clause
 	ran       map[string]bool     // scenarios
+	missing   map[string]bool     // scenarios that were not run and could have been
 	clauses   map[string]*report.Clause
 	byClause  map[string]int // entries
 	covers    [][]string     // clauses, by entry
@@ -61,19 +63,20 @@ type violation struct {
 	clause string
 }
 
-func newComparison(l *List, r *report.Result, suite *conformance.Suite) *comparison {
+func newComparison(l *List, r *report.Result, suite *conformance.Suite, asked func(conformance.Scenario) bool) *comparison {
 	c := &comparison{
-		List: l, r: r, needs: map[string][]string{}, judges: map[string][]string{}, ran: map[string]bool{}, clauses: map[string]*report.Clause{},
+		List: l, r: r, needs: map[string][]string{}, judges: map[string][]string{}, ran: map[string]bool{}, missing: map[string]bool{}, clauses: map[string]*report.Clause{},
 		byClause: map[string]int{}, covers: make([][]string, len(l.Entries)), explained: make([]int, len(l.Entries)), others: map[string][]violation{},
-	}
-	for _, sc := range suite.Scenarios {
-		c.needs[sc.ID] = sc.Needs
-		for _, id := range slices.Concat(sc.Clauses, suite.Always) {
-			c.judges[id] = append(c.judges[id], sc.ID)
-		}
 	}
 	for _, sc := range r.Scenarios {
 		c.ran[sc.ID] = sc.Outcome != "not-run"
+	}
+	for _, sc := range suite.Scenarios {
+		c.needs[sc.ID] = sc.Needs
+		c.missing[sc.ID] = !c.ran[sc.ID] && (asked == nil || asked(sc))
+		for _, id := range slices.Concat(sc.Clauses, suite.Always) {
+			c.judges[id] = append(c.judges[id], sc.ID)
+		}
 	}
 	for i := range r.Clauses {
 		c.clauses[r.Clauses[i].ID] = &r.Clauses[i]
@@ -239,9 +242,10 @@ func (c *comparison) hint(e Entry, clause *report.Clause) string {
 	return fmt.Sprintf("it failed in all of %d runs; if it always does, take \"verdict: unstable\" out of %s", c.r.Repeats, c.where(e))
 }
 
-// whole tells whether all of the scenarios were run.
+// whole tells whether all of the scenarios were run that could be.
 func (c *comparison) whole(scenarios []string) bool {
-	return !slices.ContainsFunc(scenarios, func(id string) bool { return !c.ran[id] })
+	return slices.ContainsFunc(scenarios, func(id string) bool { return c.ran[id] }) &&
+		!slices.ContainsFunc(scenarios, func(id string) bool { return c.missing[id] })
 }
 
 // where names the lines of an entry.

@@ -95,70 +95,76 @@ func TestStateOfAnEntry(t *testing.T) {
 		list     string
 		clauses  []report.Clause
 		change   func(*report.Result)
+		asked    func(conformance.Scenario) bool
 		state    report.KnownState
 		advice   string
 		standing report.Standing
 	}{
-		"as listed": {listed, []report.Clause{failing("A1-1", one)}, nil, report.KnownHolds, "", report.AsListed},
+		"as listed": {listed, []report.Clause{failing("A1-1", one)}, nil, nil, report.KnownHolds, "", report.AsListed},
 		"all of several": {listed, []report.Clause{failing("A1-1", one, fail("A1/a@http", "two of them, once more"))}, nil,
-			report.KnownHolds, "", report.AsListed},
+			nil, report.KnownHolds, "", report.AsListed},
 		"by what would be acceptable": {strings.Replace(listed, "two of them", "one announcement", 1), []report.Clause{failing("A1-1", one)}, nil,
-			report.KnownHolds, "", report.AsListed},
-		"passes": {listed, nil, nil, report.KnownPasses, "remove lines 3 to 7 of known.yaml: A1-1 passes now", report.Outdated},
+			nil, report.KnownHolds, "", report.AsListed},
+		"passes": {listed, nil, nil, nil, report.KnownPasses, "remove lines 3 to 7 of known.yaml: A1-1 passes now", report.Outdated},
 		"otherwise": {listed, []report.Clause{failing("A1-1", fail("A1/a", "none at all"))}, nil,
-			report.KnownDiffers, `it fails in another way than lines 3 to 7 of known.yaml lists: A1/a saw "none at all"`, report.NotConforming},
+			nil, report.KnownDiffers, `it fails in another way than lines 3 to 7 of known.yaml lists: A1/a saw "none at all"`, report.NotConforming},
 		"otherwise as well": {listed, []report.Clause{failing("A1-1", one, fail("A1/a@http", "none at all"))}, nil,
-			report.KnownDiffers, `as well: A1/a@http saw "none at all"`, report.NotConforming},
-		"another clause as well": {listed, []report.Clause{failing("A1-1", one), failing("A2-1", one)}, nil, report.KnownHolds, "", report.NotConforming},
-		"nothing decided":        {listed, []report.Clause{{ID: "A1-1", Verdict: report.NotExercised, Reason: "it never came"}}, nil, report.KnownNothing, "nothing decided A1-1: it never came", report.Outdated},
+			nil, report.KnownDiffers, `as well: A1/a@http saw "none at all"`, report.NotConforming},
+		"another clause as well": {listed, []report.Clause{failing("A1-1", one), failing("A2-1", one)}, nil, nil, report.KnownHolds, "", report.NotConforming},
+		"nothing decided":        {listed, []report.Clause{{ID: "A1-1", Verdict: report.NotExercised, Reason: "it never came"}}, nil, nil, report.KnownNothing, "nothing decided A1-1: it never came", report.Outdated},
 		"the suite broke": {listed, []report.Clause{{ID: "A1-1", Verdict: report.Error, Evidence: []report.Evidence{{Scenario: "A1/a", Verdict: report.Error, Seen: "two of them"}}}}, nil,
-			report.KnownOutside, "broke", report.Troubled},
+			nil, report.KnownOutside, "broke", report.Troubled},
 		"the suite broke beside it": {listed, []report.Clause{failing("A1-1", one, report.Evidence{Scenario: "A1/a@http", Verdict: report.Error, Seen: "no port"})}, nil,
-			report.KnownHolds, "", report.Troubled},
-		"not selected": {listed, nil, func(r *report.Result) { r.Clauses = r.Clauses[1:] }, report.KnownOutside, "did not judge it", report.Conforming},
+			nil, report.KnownHolds, "", report.Troubled},
+		"not selected": {listed, nil, func(r *report.Result) { r.Clauses = r.Clauses[1:] }, nil, report.KnownOutside, "did not judge it", report.Conforming},
 		"passes in a part": {listed, nil, func(r *report.Result) { notRun(r, "A1/a@http") },
-			report.KnownOutside, "not everything that judges it was run", report.Conforming},
+			nil, report.KnownOutside, "not everything that judges it was run", report.Conforming},
 		"not exercised without": {listed, []report.Clause{{ID: "A1-1", Verdict: report.NotExercised, Reason: "it lacks http"}}, func(r *report.Result) { notRun(r, "A1/a@http") },
-			report.KnownOutside, "not everything", report.Conforming},
+			nil, report.KnownOutside, "not everything", report.Conforming},
 		"an invariant passes in a part": {"clauses: {A9-1: {reason: x, message: two of them}}", nil, func(r *report.Result) { notRun(r, "A2/b") },
-			report.KnownOutside, "not everything", report.Conforming},
+			nil, report.KnownOutside, "not everything", report.Conforming},
 		"an invariant passes": {"clauses: {A9-1: {reason: x, message: two of them}}", nil, nil,
-			report.KnownPasses, "remove line 1 of known.yaml", report.Outdated},
+			nil, report.KnownPasses, "remove line 1 of known.yaml", report.Outdated},
 		"varies, and fails is listed": {listed, []report.Clause{unstable(report.Pass, report.Fail)}, nil,
-			report.KnownDiffers, `it fails in run 2 of 2: add "verdict: unstable" to lines 3 to 7`, report.NotConforming},
-		"varies as listed": {listed + "    verdict: unstable\n", []report.Clause{unstable(report.Pass, report.Fail)}, nil, report.KnownHolds, "", report.AsListed},
+			nil, report.KnownDiffers, `it fails in run 2 of 2: add "verdict: unstable" to lines 3 to 7`, report.NotConforming},
+		"varies as listed": {listed + "    verdict: unstable\n", []report.Clause{unstable(report.Pass, report.Fail)}, nil, nil, report.KnownHolds, "", report.AsListed},
 		"varies in another way": {strings.Replace(listed, "two of them", "none of them", 1) + "    verdict: unstable\n", []report.Clause{unstable(report.Pass, report.Fail)}, nil,
-			report.KnownDiffers, "another way", report.NotConforming},
-		"listed as unstable, passes once": {listed + "    verdict: unstable\n", nil, nil, report.KnownHolds, "", report.Conforming},
+			nil, report.KnownDiffers, "another way", report.NotConforming},
+		"listed as unstable, passes once": {listed + "    verdict: unstable\n", nil, nil, nil, report.KnownHolds, "", report.Conforming},
 		"listed as unstable, passes always": {listed + "    verdict: unstable\n", nil, func(r *report.Result) { r.Repeats = 5 },
-			report.KnownHolds, "it passed in all of 5 runs; if it is mended, remove lines 3 to 8", report.Conforming},
+			nil, report.KnownHolds, "it passed in all of 5 runs; if it is mended, remove lines 3 to 8", report.Conforming},
 		"listed as unstable, fails always": {listed + "    verdict: unstable\n", []report.Clause{failing("A1-1", one)}, func(r *report.Result) { r.Repeats = 5 },
-			report.KnownHolds, "it failed in all of 5 runs", report.AsListed},
+			nil, report.KnownHolds, "it failed in all of 5 runs", report.AsListed},
 		"a warning": {listed, []report.Clause{{ID: "A1-1", Verdict: report.Warn, Evidence: []report.Evidence{{Scenario: "A1/a", Verdict: report.Warn, Seen: "two of them"}}}}, nil,
-			report.KnownHolds, "", report.Conforming},
+			nil, report.KnownHolds, "", report.Conforming},
 		"one of several pieces": {"clauses: {A1-1: {reason: x, message: [none at all, two of them]}}", []report.Clause{failing("A1-1", one, fail("A1/a", "none at all"))}, nil,
-			report.KnownHolds, "", report.AsListed},
+			nil, report.KnownHolds, "", report.AsListed},
 		"a piece with what varies": {"clauses: {A1-1: {reason: x, message: of them in fedcba9876543210}}", []report.Clause{failing("A1-1", one)}, nil,
-			report.KnownHolds, "", report.AsListed},
+			nil, report.KnownHolds, "", report.AsListed},
 
 		"capability": {"capabilities: {http: {reason: x, message: refused}}", []report.Clause{failing("A1-1", fail("A1/a@http", "refused")), failing("A1-3", fail("A1/a@http", "it refused"))}, nil,
-			report.KnownHolds, "", report.AsListed},
+			nil, report.KnownHolds, "", report.AsListed},
 		"capability and elsewhere": {"capabilities: {http: {reason: x, message: refused}}", []report.Clause{failing("A1-1", fail("A1/a@http", "refused"), fail("A1/a", "refused"))}, nil,
-			report.KnownHolds, "", report.NotConforming},
+			nil, report.KnownHolds, "", report.NotConforming},
 		"capability in another way": {"capabilities: {http: {reason: x, message: refused}}", []report.Clause{failing("A1-3", fail("A1/a@http", "gone"))}, nil,
-			report.KnownDiffers, `what needs http fails in another way than line 1 of known.yaml lists: A1-3, A1/a@http saw "gone"`, report.NotConforming},
+			nil, report.KnownDiffers, `what needs http fails in another way than line 1 of known.yaml lists: A1-3, A1/a@http saw "gone"`, report.NotConforming},
 		"capability passes": {"capabilities: {http: {reason: x, message: refused}}", nil, nil,
-			report.KnownPasses, "nothing fails now in the 1 scenarios that need http", report.Outdated},
+			nil, report.KnownPasses, "nothing fails now in the 1 scenarios that need http", report.Outdated},
 		"capability taken out": {"capabilities: {http: {reason: x, message: refused}}", nil, func(r *report.Result) { notRun(r, "A1/a@http") },
-			report.KnownOutside, "not everything that needs it", report.Conforming},
+			nil, report.KnownOutside, "not everything that needs it", report.Conforming},
 		"capability beside a clause": {"capabilities: {http: {reason: x, message: refused}}\nclauses: {A1-3: {reason: y, message: refused}}",
-			[]report.Clause{failing("A1-3", fail("A1/a@http", "refused"))}, nil, report.KnownNothing, "covered by other entries", report.Outdated},
+			[]report.Clause{failing("A1-3", fail("A1/a@http", "refused"))}, nil, nil, report.KnownNothing, "covered by other entries", report.Outdated},
+		"passes, and the rest cannot be asked": {listed, nil, func(r *report.Result) { notRun(r, "A1/a@http") }, func(sc conformance.Scenario) bool { return sc.Needs == nil },
+			report.KnownPasses, "A1-1 passes now", report.Outdated},
+		"cannot be asked at all": {"clauses: {A1-3: {reason: x, message: two of them}}", []report.Clause{{ID: "A1-3", Verdict: report.NotExercised, Reason: "it lacks http"}},
+			func(r *report.Result) { notRun(r, "A1/a@http") }, func(sc conformance.Scenario) bool { return sc.Needs == nil },
+			report.KnownOutside, "not everything", report.Conforming},
 	} {
 		r := result(tc.clauses...)
 		if tc.change != nil {
 			tc.change(r)
 		}
-		parse(t, tc.list).Apply(r, suite)
+		parse(t, tc.list).Apply(r, suite, tc.asked)
 		r.Count()
 		k := r.Known.Entries[0]
 		if k.State != tc.state || !strings.Contains(k.Advice, tc.advice) || tc.advice == "" && k.Advice != "" {
@@ -173,7 +179,7 @@ func TestStateOfAnEntry(t *testing.T) {
 func TestKnownFailuresAreTold(t *testing.T) {
 	r := result(failing("A1-1", fail("A1/a", "two of them"), fail("A1/a@http", "refused")))
 	l := parse(t, listed+"capabilities:\n  http:\n    reason: no server yet\n    message: refused\n")
-	l.Apply(r, suite)
+	l.Apply(r, suite, nil)
 	r.Count()
 	if c := r.Clauses[0]; c.Known != "a slow mind; no server yet" || r.Summary.Known != 1 || r.Summary.Fail != 1 {
 		t.Errorf("%q, %+v", c.Known, r.Summary)
