@@ -5,6 +5,7 @@ import (
 	"embed"
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,8 +17,14 @@ import (
 var htmlFiles embed.FS
 
 var htmlTemplate = sync.OnceValues(func() (*template.Template, error) {
-	return template.New("").Funcs(template.FuncMap{"visible": document.Visible, "plain": document.Plain}).ParseFS(htmlFiles, "html/*.tmpl")
+	return template.New("").Funcs(template.FuncMap{"visible": visible, "plain": document.Plain}).ParseFS(htmlFiles, "html/*.tmpl")
 })
+
+// visible shows a name, a sentence or a command.
+func visible(text string) template.HTML { return document.Excerpt(text, roomOfWords) }
+
+// roomOfWords is more than any name, sentence or command takes that is meant to be read.
+const roomOfWords = 8000
 
 // How many bytes of evidence a page shows, shared among all that is to be shown. A
 // page is read on a phone too, and the JSON form has everything.
@@ -192,6 +199,9 @@ type htmlSection struct {
 	Clauses          []htmlClause
 }
 
+// levelOrder is from the strongest to the weakest.
+var levelOrder = []string{"MUST", "MUST NOT", "SHOULD", "SHOULD NOT", "MAY"}
+
 // page is everything that the template shows. Clauses come first, since they claim
 // the records of their scenarios.
 func (p *htmlMaker) page() htmlPage {
@@ -218,9 +228,12 @@ func (p *htmlMaker) page() htmlPage {
 		if c.Known != "" {
 			known.N++
 		}
-		if !levels[c.Level] {
-			levels[c.Level] = true
-			out.Levels = append(out.Levels, c.Level)
+		levels[c.Level] = true
+	}
+	for _, level := range slices.Concat(levelOrder, sortedKeys(levels)) {
+		if levels[level] {
+			out.Levels = append(out.Levels, level)
+			delete(levels, level)
 		}
 	}
 	for _, t := range p.r.Summary.tallies() {
@@ -331,7 +344,10 @@ func (p *htmlMaker) facts() []htmlFact {
 		if len(version) == 64 {
 			version = version[:12] // a digest
 		}
-		versions = append(versions, name+" "+version)
+		if !strings.HasPrefix(version, name) {
+			version = name + " " + version
+		}
+		versions = append(versions, version)
 	}
 	add("Versions", strings.Join(versions, ", "))
 	return out

@@ -115,8 +115,8 @@
     if (scroll) at.scrollIntoView();
   };
   const bar = () => {
-    const room = getComputedStyle(form).position === 'sticky' ? form.offsetHeight + 'px' : '0px';
-    document.documentElement.style.setProperty('scroll-padding-top', room);
+    const sticky = getComputedStyle(form).position === 'sticky';
+    document.documentElement.style.setProperty('scroll-padding-top', sticky ? form.offsetHeight + 'px' : '0px');
   };
 
   window.addEventListener('hashchange', () => {
@@ -141,14 +141,15 @@
     focusable(next).focus({preventScroll: true});
     next.at.scrollIntoView();
   };
-  const on = () => keys.getAttribute('aria-pressed') === 'true';
+  let on = true;
   keys.addEventListener('click', () => {
-    keys.setAttribute('aria-pressed', !on());
-    $('the-keyhelp').hidden = !on();
+    on = !on;
+    keys.textContent = on ? 'Keys: on' : 'Keys: off';
+    $('the-keyhelp').hidden = !on;
   });
   document.addEventListener('keydown', e => {
     if (e.key === 'Escape' && e.target === text) { text.blur(); return; }
-    if (!on() || e.ctrlKey || e.metaKey || e.altKey || e.isComposing || e.target.closest('input, select, textarea')) return;
+    if (!on || e.ctrlKey || e.metaKey || e.altKey || e.isComposing || e.target.closest('input, select, textarea')) return;
     switch (e.key) {
       case '/': text.focus(); text.select(); break;
       case 'j': step(1); break;
