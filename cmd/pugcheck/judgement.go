@@ -52,7 +52,7 @@ func (f *suiteFlags) register(cmd *cobra.Command, subject string) {
 	flags.Uint64Var(&f.seed, "seed", 0, "seed `N` of everything random (default: drawn, and printed)")
 	flags.StringArrayVar(&f.only, "only", nil, "only what `SELECTOR` names: clause, section, glob or scenario; repeatable, or comma-separated")
 	flags.StringArrayVar(&f.skip, "skip", nil, "leave out what `SELECTOR` names")
-	reportFlag(flags, &f.reports)
+	reportFlag(flags, &f.reports, report.Formats)
 	flags.StringVar(&f.artifacts, "artifacts", "", "keep in `DIR` what each scenario left behind that went wrong, for pugcheck repro")
 	flags.StringVar(&f.require, "requirements", "", "judge by the released set `NAME` ("+wholeSet+": everything that this version demands, the default)")
 	flags.StringVar(&f.known, "known-failing", "", "failures that are listed in `FILE` do not count; one that passes or fails otherwise does")
@@ -69,8 +69,8 @@ func (f *suiteFlags) register(cmd *cobra.Command, subject string) {
 }
 
 // reportFlag is --report, for every command that has a result to write.
-func reportFlag(flags *pflag.FlagSet, reports *[]string) {
-	flags.StringArrayVar(reports, "report", nil, "also write the result as `FORMAT=FILE`; known: "+strings.Join(report.Formats, ", ")+"; FILE - is standard output")
+func reportFlag(flags *pflag.FlagSet, reports *[]string, formats []string) {
+	flags.StringArrayVar(reports, "report", nil, "also write the result as `FORMAT=FILE`; known: "+strings.Join(formats, ", ")+"; FILE - is standard output")
 }
 
 // judgement is a run of a suite, from what was asked for to what is told.

@@ -23,7 +23,7 @@ func reportCommand() *cobra.Command {
 		Use:   "report RESULT [--report FORMAT=FILE]...",
 		Short: "Render a stored result again, or compare results",
 		Long: `Render a stored result (--report json=FILE) in any other form, or as the text that
-followed the run. Below it are commands that compare results.
+followed the run. RESULT - is standard input. The commands below it compare results.
 
   pugcheck report result.json                       the text for people
   pugcheck report result.json --report json=again.json
@@ -34,11 +34,11 @@ is no result · 3 a report could not be written. With --gate, the status that th
 		RunE: func(_ *cobra.Command, args []string) error { return renderAgain(args[0], f) },
 	}
 	flags := cmd.Flags()
-	reportFlag(flags, &f.reports)
+	reportFlag(flags, &f.reports, report.Formats)
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show everything in full")
 	flags.BoolVar(&f.timing, "timing", false, "show where the time went")
 	flags.BoolVar(&f.gate, "gate", false, "exit with the status that the run had")
-	cmd.AddCommand(baselineCommand())
+	cmd.AddCommand(reportDiffCommand(), reportMatrixCommand(), baselineCommand())
 	return cmd
 }
 
@@ -49,10 +49,11 @@ func renderAgain(path string, f renderFlags) error {
 	if err != nil {
 		return usageError(err)
 	}
-	result, err := report.ReadFile(path)
+	results, err := readResults([]string{path}, targets)
 	if err != nil {
 		return usageError(err)
 	}
+	result := results[0]
 	for _, t := range targets {
 		if err := t.Write(result, os.Stdout); err != nil {
 			return &exitError{exitTrouble, err}

@@ -46,8 +46,8 @@ type Change struct {
 
 // Compare tells what changed from one result to another, in the order of the new
 // one. A verdict regresses when it gets worse in the order pass, warn, unstable, fail; when a
-// clause fails or is unstable of which nothing was known; and when one that was shown to be kept is
-// not shown any more. It does not where that is not the subject's doing: the suite broke, the new
+// clause fails of which nothing was known; and when one that was shown to be kept is not shown any
+// more, unless it is a permission, which nobody has to use. It does not where that is not the subject's doing: the suite broke, the new
 // run was cut short, the failure is listed as known.
 func Compare(old, new *Result) *Diff {
 	d := &Diff{
@@ -116,7 +116,7 @@ func (d *Diff) place(c Change, was, now int, complete bool) {
 		}
 	case worse && c.Known != "":
 		d.Others = append(d.Others, c)
-	case worse, c.Old == Pass && c.New == NotExercised && complete:
+	case worse, c.Old == Pass && c.New == NotExercised && c.Level != "MAY" && complete:
 		d.Regressions = append(d.Regressions, c)
 	case c.New == Pass, now > 0 && now < was:
 		d.Improvements = append(d.Improvements, c)
@@ -131,19 +131,24 @@ func (d *Diff) Regressed() bool { return len(d.Regressions) > 0 }
 // Sentence says in words what changed.
 func (d *Diff) Sentence() string {
 	said := []string{}
-	for _, part := range []struct {
-		list []Change
-		one  string
-		many string
-	}{{d.Regressions, "regression", "regressions"}, {d.Improvements, "improvement", "improvements"}, {d.Others, "other change", "other changes"}, {d.Added, "clause added", "clauses added"}, {d.Gone, "clause gone", "clauses gone"}} {
-		switch n := len(part.list); n {
+	say := func(list []Change, one, many string) {
+		switch n := len(list); n {
 		case 0:
 		case 1:
-			said = append(said, "1 "+part.one)
+			said = append(said, "1 "+one)
 		default:
-			said = append(said, fmt.Sprintf("%d %s", n, part.many))
+			said = append(said, fmt.Sprintf("%d %s", n, many))
 		}
 	}
+	say(d.Regressions, "regression", "regressions")
+	say(d.Improvements, "improvement", "improvements")
+	say(d.Others, "other change", "other changes")
+	note := ""
+	if n := failing(d.Added); n > 0 {
+		note = fmt.Sprintf(" (%d failing)", n)
+	}
+	say(d.Added, "clause added"+note, "clauses added"+note)
+	say(d.Gone, "clause gone", "clauses gone")
 	if len(said) == 0 {
 		return fmt.Sprintf("Nothing changed in %s.", count(d.Unchanged, "clause"))
 	}
@@ -152,6 +157,17 @@ func (d *Diff) Sentence() string {
 		text = "No regression; " + text
 	}
 	return fmt.Sprintf("%s; %s unchanged.", text, count(d.Unchanged, "clause"))
+}
+
+// failing counts the new failures among changes.
+func failing(list []Change) int {
+	n := 0
+	for _, c := range list {
+		if c.New == Fail {
+			n++
+		}
+	}
+	return n
 }
 
 func runOf(r *Result) Run {

@@ -82,6 +82,16 @@ func TestWhatIsNotTheSubjectsDoing(t *testing.T) {
 	}
 }
 
+// TestAPermissionNeedNotBeUsed: a clause that only permits something is not lost when nothing
+// makes use of it.
+func TestAPermissionNeedNotBeUsed(t *testing.T) {
+	old := &Result{Complete: true, Clauses: []Clause{{ID: "A-1", Level: "MAY", Verdict: Pass}}}
+	new := &Result{Complete: true, Clauses: []Clause{{ID: "A-1", Level: "MAY", Verdict: NotExercised}}}
+	if d := Compare(old, new); d.Regressed() || len(d.Others) != 1 {
+		t.Errorf("%+v", d)
+	}
+}
+
 func TestChangesCarryTheNewEvidence(t *testing.T) {
 	old, new := everyKind(), everyKind()
 	for i := range old.Clauses {
@@ -111,7 +121,7 @@ func TestChangesCarryTheNewEvidence(t *testing.T) {
 	if got := Compare(new, new).Sentence(); got != "Nothing changed in 12 clauses." {
 		t.Error(got)
 	}
-	if got := Compare(new, old).Sentence(); got != "No regression; 2 improvements, 1 clause added, 9 clauses gone; 1 clause unchanged." {
+	if got := Compare(new, old).Sentence(); got != "No regression; 2 improvements, 1 clause added (1 failing), 9 clauses gone; 1 clause unchanged." {
 		t.Error(got)
 	}
 }

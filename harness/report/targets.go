@@ -59,14 +59,17 @@ type Target struct {
 // report from being written, before there is a result to lose: an unknown
 // format, two reports to one file, a directory, a folder that is missing or
 // cannot be written to.
-func ParseTargets(words []string) ([]Target, error) {
+func ParseTargets(words []string) ([]Target, error) { return ParseTargetsIn(words, Formats) }
+
+// ParseTargetsIn is ParseTargets for something that has other forms than a result.
+func ParseTargetsIn(words, formats []string) ([]Target, error) {
 	var out []Target
 	seen := map[string]string{}
 	for _, word := range words {
 		format, path, ok := strings.Cut(word, "=")
 		switch {
-		case !slices.Contains(Formats, format):
-			return nil, fmt.Errorf("--report %s: unknown format %q; known are %s", word, format, strings.Join(Formats, ", "))
+		case !slices.Contains(formats, format):
+			return nil, fmt.Errorf("--report %s: unknown format %q; known are %s", word, format, strings.Join(formats, ", "))
 		case !ok || path == "":
 			return nil, fmt.Errorf("--report %s: a file is missing; write %s=FILE, or %s=- for standard output", word, format, format)
 		}
@@ -143,6 +146,14 @@ func (t Target) write(r *Result, stdout io.Writer, lasting durability) error {
 	if err != nil {
 		return err
 	}
+	return t.put(data, stdout, lasting)
+}
+
+// Put writes what was rendered elsewhere, as Write does.
+func (t Target) Put(data []byte, stdout io.Writer) error { return t.put(data, stdout, forGood) }
+
+func (t Target) put(data []byte, stdout io.Writer, lasting durability) error {
+	var err error
 	if t.Path == "-" {
 		_, err = stdout.Write(data)
 	} else if info, statErr := os.Stat(t.Path); statErr == nil && !info.Mode().IsRegular() {

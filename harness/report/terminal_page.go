@@ -23,6 +23,12 @@ func ink(p page.Palette, v Verdict) page.Ink {
 // the only sign.
 var marks = map[Verdict]string{Pass: "✓", Fail: "✗", Warn: "!", Error: "‼", Unstable: "~", NotExercised: "–", Untestable: "–", NotJudged: "–"}
 
+// Mark stands for the verdict where there is no room for a word.
+func (v Verdict) Mark() string { return marks[v] }
+
+// Ink is the verdict's colour.
+func (v Verdict) Ink(p page.Palette) page.Ink { return ink(p, v) }
+
 // of is the colour of a verdict.
 func (p *terminalPage) of(v Verdict) page.Ink { return ink(p.Palette, v) }
 
