@@ -23,13 +23,15 @@ var (
 // It begins and ends as the text does: records of what happened are read from both ends.
 func (x extent) excerpt(text string) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	if more := len(lines) - x.lines; more > 0 {
-		head := x.lines * 2 / 3
-		cut := fmt.Sprintf("… %s left out …", count(more, "line"))
-		lines = slices.Concat(lines[:head], []string{cut}, lines[len(lines)-(x.lines-head):])
+	more, head := len(lines)-x.lines, x.lines*2/3
+	if more > 0 {
+		lines = slices.Concat(lines[:head], lines[head+more:])
 	}
 	for i, l := range lines {
 		lines[i] = page.Middle(document.Plain(strings.TrimSuffix(l, "\r")), x.width)
+	}
+	if more > 0 {
+		lines = slices.Insert(lines, head, fmt.Sprintf("… %s left out …", count(more, "line")))
 	}
 	return strings.Join(lines, "\n")
 }

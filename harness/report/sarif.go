@@ -202,7 +202,8 @@ func (w *sarifWriter) message(c *Clause) *garif.Message {
 	if c.Reason != "" {
 		text += " " + sentence(c.Reason)
 	}
-	for _, e := range c.violations() {
+	if violations := c.violations(); len(violations) > 0 {
+		e := violations[0]
 		if e.Seen != "" {
 			text += " Seen: " + sentence(phrase(e.Seen, messageWidth))
 		}
@@ -212,7 +213,6 @@ func (w *sarifWriter) message(c *Clause) *garif.Message {
 		if sc := w.scenarios[e.Scenario]; sc != nil && sc.Repro != "" {
 			text += " Repeat with: " + sc.Repro
 		}
-		break
 	}
 	return sarifMessage(text)
 }
