@@ -7,8 +7,8 @@ import (
 
 // Exit statuses of every command. They are part of the contract with CI jobs.
 const (
-	exitConforming    = 0 // the subject conforms, or the command did what was asked
-	exitNotConforming = 1 // a verdict went against the subject
+	exitConforming    = 0 // the subject conforms or fails as is known, or the command did what was asked
+	exitNotConforming = 1 // a verdict went against the subject, or a list of known failures is out of date
 	exitUsage         = 2 // unusable arguments, configuration, selection or subject
 	exitTrouble       = 3 // pugcheck's own error, or an incomplete run
 )

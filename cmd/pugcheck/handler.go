@@ -48,9 +48,10 @@ line, with "data" in base64 or "text" in its place.
   pugcheck handler http://127.0.0.1:8080/agent
   pugcheck handler --log logs/forks.ndjson --memory ./memory ./agent
 
-Exit status: 0 the handler conforms · 1 it does not, or did nothing that could be
-judged · 2 arguments, profile, log, selection or a program that cannot be used · 3 the
-run was interrupted, or the suite itself broke and nothing else was found.`,
+Exit status: 0 the handler conforms, or all that fails is listed as known · 1 it does
+not, or did nothing that could be judged, or the list of known failures is out of
+date · 2 arguments, profile, list, log, selection or a program that cannot be used · 3
+the run was interrupted, or the suite itself broke and nothing else was found.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return judge(cmd, f, func() (*judgement, error) { return newHandlerJudgement(cmd, f, own, args) })
 		},

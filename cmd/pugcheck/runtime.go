@@ -35,8 +35,9 @@ behind "--":
   pugcheck runtime './other-impl --fast'
   pugcheck runtime --seed 42 -- ./other-impl --fast
 
-Exit status: 0 the runtime conforms · 1 it does not, or did nothing that could be
-judged · 2 arguments, profile, selection or a program that cannot be used · 3 the
+Exit status: 0 the runtime conforms, or all that fails is listed as known · 1 it does
+not, or did nothing that could be judged, or the list of known failures is out of
+date · 2 arguments, profile, list, selection or a program that cannot be used · 3 the
 run was interrupted, or the suite itself broke and nothing else was found.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return judge(cmd, f, func() (*judgement, error) { return newRuntimeJudgement(cmd, f, without, args) })

@@ -178,3 +178,77 @@ func TestJSONGolden(t *testing.T) {
 		t.Errorf("the JSON form does not survive a round trip: %v", err)
 	}
 }
+
+// listedKinds is a result with unstable clauses and a list of known failures, in every state.
+func listedKinds() *Result {
+	r := everyKind()
+	r.Repeats = 3
+	r.Clauses[1].Known = "the old encoder is kept until spring"
+	r.Clauses[2].Verdict, r.Clauses[2].Runs, r.Clauses[2].Reason = Unstable, []Verdict{Fail, Pass, Fail}, "fails in runs 1 and 3 of 3, passes in run 2"
+	r.Clauses[2].Evidence[0].Runs, r.Clauses[2].Evidence[0].Times = []int{1, 3}, 2
+	r.Clauses[2].Evidence = append(r.Clauses[2].Evidence, Evidence{Scenario: "A1/order", Verdict: Pass, Acceptable: "If-None-Match: * on every PUT", Seen: "on all of 3", Runs: []int{2}})
+	entry := func(clause string, state KnownState, advice string) KnownFailure {
+		return KnownFailure{Clause: clause, Verdict: Fail, Reason: "some reason", Messages: []string{"a piece"}, Line: 3, LastLine: 6, State: state, Advice: advice}
+	}
+	r.Known = &KnownFailures{File: "known.yaml", Entries: []KnownFailure{
+		entry("A1-2", KnownHolds, ""),
+		entry("A1-1", KnownPasses, "remove lines 3 to 6 of known.yaml: A1-1 passes now"),
+		entry("A1.1-1", KnownDiffers, `it fails in runs 1 and 3 of 3, passes in run 2: add "verdict: unstable" to lines 7 to 9 of known.yaml if that is known`),
+		entry("A2-3", KnownNothing, "remove lines 10 to 12 of known.yaml: nothing decided A2-3: the subject never did it"),
+		entry("A2-5", KnownOutside, "the suite or its environment broke on it"),
+		{Capability: "http", Verdict: Unstable, Reason: "not yet", Messages: []string{"a piece"}, State: KnownHolds, Advice: "it passed in all of 3 runs; if it is mended, remove line 14 of known.yaml"},
+	}}
+	r.Count()
+	return r
+}
+
+func TestKnownAndUnstableGolden(t *testing.T) {
+	plain := Terminal{Layout: page.Layout{Width: 100}, Explain: "pugcheck explain"}
+	golden(t, "known.txt", plain.text(t, listedKinds()))
+	verbose := plain
+	verbose.Verbose = true
+	golden(t, "known_verbose.txt", verbose.text(t, listedKinds()))
+}
+
+func TestStandingBesideAList(t *testing.T) {
+	listed := func(change func(*Result)) *Result {
+		r := listedKinds()
+		r.Clauses, r.Scenarios, r.Known.Entries = r.Clauses[:2], r.Scenarios[:1], r.Known.Entries[:1]
+		change(r)
+		r.Count()
+		return r
+	}
+	for name, tc := range map[string]struct {
+		change func(*Result)
+		want   Standing
+	}{
+		"all as listed":              {func(*Result) {}, AsListed},
+		"an entry is out of date":    {func(r *Result) { r.Known.Entries[0].State = KnownPasses }, Outdated},
+		"an entry was left out":      {func(r *Result) { r.Known.Entries[0].State = KnownOutside }, AsListed},
+		"another clause":             {func(r *Result) { r.Clauses[0].Verdict = Fail }, NotConforming},
+		"an unstable clause":         {func(r *Result) { r.Clauses[0].Verdict, r.Clauses[0].Runs = Unstable, []Verdict{Pass, Fail} }, NotConforming},
+		"an unstable recommendation": {func(r *Result) { r.Clauses[0].Verdict, r.Clauses[0].Runs = Unstable, []Verdict{Pass, Warn} }, AsListed},
+		"the suite broke":            {func(r *Result) { r.Clauses[0].Verdict = Error }, Troubled},
+		"broke behind a known one": {func(r *Result) {
+			r.Clauses[1].Evidence = append(r.Clauses[1].Evidence, Evidence{Scenario: "A1/order", Verdict: Error})
+		}, Troubled},
+		"broke, and is out of date":   {func(r *Result) { r.Clauses[0].Verdict = Error; r.Known.Entries[0].State = KnownPasses }, Troubled},
+		"it was cut short":            {func(r *Result) { r.Complete = false }, Incomplete},
+		"known without a list at all": {func(r *Result) { r.Known = nil }, AsListed},
+	} {
+		r := listed(tc.change)
+		if got := r.Standing(); got != tc.want || got.Succeeds() != (tc.want == AsListed) {
+			t.Errorf("%s: %s, want %s: %s", name, got, tc.want, r.Sentence())
+		}
+	}
+}
+
+func TestRunList(t *testing.T) {
+	for want, runs := range map[string][]int{
+		"run 3": {3}, "runs 1 and 2": {1, 2}, "runs 1 to 3": {1, 2, 3}, "runs 1, 2 and 4": {1, 2, 4}, "runs 1 to 4, 6 and 8 to 10": {1, 2, 3, 4, 6, 8, 9, 10},
+	} {
+		if got := RunList(runs); got != want {
+			t.Errorf("%v: %q, want %q", runs, got, want)
+		}
+	}
+}
