@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -24,6 +25,7 @@ type handlerFlags struct {
 	metadata []string
 	agent    string
 	rpc      bool
+	watch    rerunFlags
 }
 
 func handlerCommand() *cobra.Command {
@@ -47,13 +49,24 @@ line, with "data" in base64 or "text" in its place.
   pugcheck handler 'python3 agent.py'
   pugcheck handler http://127.0.0.1:8080/agent
   pugcheck handler --log logs/forks.ndjson --memory ./memory ./agent
+  pugcheck handler --watch --watch-file 'lib/**/*.py' python3 agent.py
+
+With --watch the handler is judged again whenever a file changes that the command names,
+or the profile, a log or the memory. A change during a run ends it, and the next one
+begins. The first run is told in full, each later one by what it changed. Hidden files,
+__pycache__ and node_modules are left out of directories. Ctrl-C ends it all, with the
+exit status of the last run that came to its end.
 
 Exit status: 0 the handler conforms, or all that fails is listed as known · 1 it does
 not, or did nothing that could be judged, or the list of known failures is out of
 date · 2 arguments, profile, list, log, selection or a program that cannot be used · 3
 the run was interrupted, or the suite itself broke and nothing else was found.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return judge(cmd, f, func() (*judgement, error) { return newHandlerJudgement(cmd, f, own, args) })
+			prepare := func() (*judgement, error) { return newHandlerJudgement(cmd, f, own, args) }
+			if !f.list && (own.watch.on || len(own.watch.files) > 0) {
+				return judgeWatching(f, own.watch, prepare, handlerFiles)
+			}
+			return judge(cmd, f, prepare)
 		},
 	}
 	f.register(cmd, "handler")
@@ -63,6 +76,7 @@ the run was interrupted, or the suite itself broke and nothing else was found.`,
 	flags.StringArrayVar(&own.metadata, "metadata", nil, "session metadata `KEY=VALUE`; repeatable")
 	flags.StringVar(&own.agent, "agent", "", "the agent's `ID`")
 	flags.BoolVar(&own.rpc, "rpc", false, "COMMAND hosts an HTTP service at PUGMARK_RPC_ADDRESS")
+	own.watch.register(flags)
 	flags.IntVar(&f.workers, "workers", 0, "scenarios run side by side, at most `N` (default the cores and one more; 1 for a URL)")
 	flags.DurationVar(&f.timeout, "timeout", 0, "how long the handler may take for one invocation, as `DURATION` (default 10s)")
 	return cmd
@@ -196,6 +210,33 @@ func (j *judgement) handlerSubject(args []string, dash int) error {
 	return nil
 }
 
+// handlerFiles are the files that what is judged depends on: those that the command
+// names, the profile, the logs and the memory.
+func handlerFiles(j *judgement) []string {
+	var out []string
+	h := j.profile.Handler
+	for _, word := range h.Command {
+		_, value, _ := strings.Cut(word, "=") // --config=FILE
+		for _, path := range []string{word, value} {
+			if fi, err := os.Stat(path); err == nil && fi.Mode().IsRegular() {
+				out = append(out, path)
+			}
+		}
+	}
+	for _, l := range h.Logs {
+		out = append(out, l.Path)
+	}
+	for _, path := range []string{j.profile.File, h.Memory} {
+		if path != "" {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+// errUnreachable says that nothing listens at a handler's URL.
+var errUnreachable = errors.New("the handler cannot be reached")
+
 // reachable tells whether anything listens at a handler's URL.
 func reachable(target string) error {
 	u, err := url.Parse(target)
@@ -211,7 +252,7 @@ func reachable(target string) error {
 	}
 	conn, err := net.DialTimeout("tcp", address, 5*time.Second)
 	if err != nil {
-		return fmt.Errorf("the handler cannot be reached at %s: %w; start it first, or let pugcheck start it (--rpc COMMAND)", target, err)
+		return fmt.Errorf("%w at %s: %w; start it first, or let pugcheck start it (--rpc COMMAND)", errUnreachable, target, err)
 	}
 	return conn.Close()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -33,44 +34,79 @@ func judge(cmd *cobra.Command, f suiteFlags, prepare func() (*judgement, error))
 	if f.list {
 		return j.list(cmd.OutOrStdout())
 	}
-	if j.program != "" {
-		if err := subject.Check([]string{j.program}); err != nil {
-			return usageError(fmt.Errorf("the %s cannot be started: %w", j.suite.Name, err))
-		}
+	if err := j.startable(); err != nil {
+		return err
 	}
+	ctx, stop := interruptible()
+	defer stop()
+	result, outcome, err := j.run(ctx, targets)
+	if result == nil {
+		return err
+	}
+	told := j.conclude(result, outcome, targets)
+	if err != nil {
+		return &exitError{exitTrouble, errors.Join(err, told)}
+	}
+	return told
+}
+
+// startable tells what keeps the program from being started at all.
+func (j *judgement) startable() error {
+	if j.program == "" {
+		return nil
+	}
+	if err := subject.Check([]string{j.program}); err != nil {
+		return usageError(fmt.Errorf("the %s cannot be started: %w", j.suite.Name, err))
+	}
+	return nil
+}
+
+// errChanged is the cause of the end of a run that another one takes the place of.
+var errChanged = errors.New("files changed")
+
+// run runs everything once, and leaves no process behind. kept are the reports that say
+// what is known so far, while it goes on. Beside a result, the error is that something
+// could not be kept for later.
+func (j *judgement) run(ctx context.Context, kept []report.Target) (*report.Result, runner.Result, error) {
 	began := time.Now()
 	plan := j.plan()
+	var err error
 	if plan.Artifacts, err = j.keeper(plan.Scenarios); err != nil {
-		return usageError(err)
+		return nil, runner.Result{}, usageError(err)
 	}
 	guard, err := subject.StartGuard(j.self, "guard")
 	if err != nil {
-		return &exitError{exitTrouble, err}
+		return nil, runner.Result{}, &exitError{exitTrouble, err}
 	}
-
-	ctx, stop := interruptible()
-	defer stop()
-	progress := j.progress(len(plan.Scenarios) * f.repeat)
-	silent := context.AfterFunc(ctx, func() { progress.Say("interrupted: ending what runs (interrupt again to end at once)") })
-	plan.Observer = &watcher{progress: progress, clauses: j.counting, strict: f.strict}
-	kept := j.keepUnderway(&plan, targets, began)
+	progress := j.progress(len(plan.Scenarios) * j.flags.repeat)
+	silent := context.AfterFunc(ctx, func() {
+		if errors.Is(context.Cause(ctx), errChanged) {
+			progress.Say(fmt.Sprintf("%v: ending what runs, to begin anew", context.Cause(ctx)))
+			return
+		}
+		progress.Say("interrupted: ending what runs (interrupt again to end at once)")
+	})
+	plan.Observer = &watcher{progress: progress, clauses: j.counting, strict: j.flags.strict}
+	soFar := j.keepUnderway(&plan, kept, began)
 	outcome, trouble := runner.Run(ctx, plan)
 	silent()
-	kept.Close()
+	soFar.Close()
 	progress.Close()
 	// Whatever a crashed worker left behind is gone before the report says anything.
 	trouble = errors.Join(trouble, guard.Close())
-	result := j.result(outcome, trouble, began)
-	lost := keepIndex(plan.Artifacts, outcome, began)
-	err = j.conclude(result, outcome, targets)
-	if lost != nil {
-		return &exitError{exitTrouble, errors.Join(lost, err)}
-	}
-	return err
+	return j.result(outcome, trouble, began), outcome, keepIndex(plan.Artifacts, outcome, began)
 }
 
 // conclude writes the reports and turns the standing into an exit status.
 func (j *judgement) conclude(result *report.Result, outcome runner.Result, targets []report.Target) error {
+	if err := j.tell(result, outcome, targets, report.Terminal.Write); err != nil {
+		return err
+	}
+	return statusOf(result)
+}
+
+// tell writes the reports, and for people what show makes of the result.
+func (j *judgement) tell(result *report.Result, outcome runner.Result, targets []report.Target, show func(report.Terminal, io.Writer, *report.Result) error) error {
 	human := os.Stdout
 	for _, t := range targets {
 		if t.Path == "-" {
@@ -84,11 +120,11 @@ func (j *judgement) conclude(result *report.Result, outcome runner.Result, targe
 	if why := unstartable(outcome); why != "" {
 		return usageError(errors.Join(errors.New(why), failed))
 	}
-	failed = errors.Join(failed, j.terminal(human).Write(human, result))
+	failed = errors.Join(failed, show(j.terminal(human), human, result))
 	if failed != nil {
 		return &exitError{exitTrouble, failed}
 	}
-	return statusOf(result)
+	return nil
 }
 
 // statusOf is the exit status that a result leads to.

@@ -30,10 +30,7 @@ const (
 // violation with its evidence, what was not decided and why, and how it stands.
 // The error is that of w.
 func (t Terminal) Write(w io.Writer, r *Result) error {
-	p := &terminalPage{Page: t.Page(), Terminal: t, r: r, shown: map[string]string{}, scenarios: map[string]*Scenario{}}
-	for i := range r.Scenarios {
-		p.scenarios[r.Scenarios[i].ID] = &r.Scenarios[i]
-	}
+	p := t.open(r)
 	p.header()
 	if r.Blocked == "" {
 		p.outline()
@@ -56,6 +53,15 @@ func (t Terminal) Write(w io.Writer, r *Result) error {
 	p.summary()
 	_, err := p.WriteTo(w)
 	return err
+}
+
+// open is an empty page on a result.
+func (t Terminal) open(r *Result) *terminalPage {
+	p := &terminalPage{Page: t.Page(), Terminal: t, r: r, shown: map[string]string{}, scenarios: map[string]*Scenario{}}
+	for i := range r.Scenarios {
+		p.scenarios[r.Scenarios[i].ID] = &r.Scenarios[i]
+	}
+	return p
 }
 
 // terminalPage is a report in the making.
@@ -209,8 +215,15 @@ func (p *terminalPage) sections() ([]Section, map[string]map[Verdict]int) {
 }
 
 func (p *terminalPage) summary() {
-	s := p.r.Summary
 	p.Blank()
+	p.counts()
+	p.Blank()
+	p.conclusion()
+}
+
+// counts are the clauses by verdict, and what was run.
+func (p *terminalPage) counts() {
+	s := p.r.Summary
 	var terms []string
 	for _, t := range s.tallies() {
 		if t.verdict == Unstable && t.n == 0 && p.r.Repeats < 2 {
@@ -240,12 +253,20 @@ func (p *terminalPage) summary() {
 		scenarios += fmt.Sprintf(", %d times each,", p.r.Repeats)
 	}
 	p.Line(p.Faint(fmt.Sprintf("%s in %s, seed %d", scenarios, seconds(p.r.DurationMS), p.r.Seed)))
-	p.Blank()
-	p.conclusion()
 }
 
 // conclusion is what may be said, and below it what is missing for more.
 func (p *terminalPage) conclusion() {
+	c := p.statement()
+	for _, d := range c.Details {
+		for i, line := range page.Fold(d, p.Width()-4) {
+			p.Line([]string{"  - ", "    "}[min(i, 1)] + line)
+		}
+	}
+}
+
+// statement is how the subject stands, in one sentence.
+func (p *terminalPage) statement() Conclusion {
 	c := p.r.Conclude()
 	ofStatement := p.Bad
 	switch c.Standing {
@@ -255,11 +276,7 @@ func (p *terminalPage) conclusion() {
 		ofStatement = p.Caution
 	}
 	p.Lines(0, page.Fold(c.Statement, p.Width()), ofStatement)
-	for _, d := range c.Details {
-		for i, line := range page.Fold(d, p.Width()-4) {
-			p.Line([]string{"  - ", "    "}[min(i, 1)] + line)
-		}
-	}
+	return c
 }
 
 // seconds shows milliseconds as people read them.
