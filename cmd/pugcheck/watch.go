@@ -55,7 +55,14 @@ func judgeWatching(f suiteFlags, w rerunFlags, prepare func() (*judgement, error
 			return usageError(errors.New("--watch: a report on standard output would be one of many; write it to a file"))
 		}
 	}
-	s := &reruns{prepare: prepare, named: named, further: w.files, targets: targets}
+	s := &reruns{named: named, further: w.files, targets: targets}
+	s.prepare = func() (*judgement, error) {
+		j, err := prepare()
+		if err != nil {
+			return nil, err
+		}
+		return j, j.knownFailures()
+	}
 	j, err := s.prepare()
 	if err != nil {
 		return usageError(err)
@@ -212,6 +219,9 @@ func (s *reruns) anew(ctx context.Context) *judgement {
 // that are watched already.
 func (s *reruns) watch(ctx context.Context, j *judgement) error {
 	patterns := slices.Concat(s.named(j), s.further)
+	if j.known != nil {
+		patterns = append(patterns, j.known.File)
+	}
 	slices.Sort(patterns)
 	patterns = slices.Compact(patterns)
 	if slices.Equal(patterns, s.watched) {
