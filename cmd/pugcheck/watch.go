@@ -148,8 +148,11 @@ func (s *reruns) once(ctx context.Context, j *judgement, because []string) ([]st
 		<-done
 		return nil, &exitError{exitTrouble, errors.New("the files cannot be watched any more")}
 	case r := <-done:
+		if r.err != nil && r.result != nil { // something could not be kept, and all is known nevertheless
+			fmt.Fprintf(os.Stderr, "pugcheck: %v\n", r.err)
+		}
 		switch {
-		case r.err != nil:
+		case r.result == nil:
 			return nil, r.err
 		case ctx.Err() != nil && s.last == nil:
 			return nil, j.conclude(r.result, r.outcome, s.targets) // what there is
@@ -233,6 +236,9 @@ func (s *reruns) watch(ctx context.Context, j *judgement) error {
 	var written []string
 	for _, t := range s.targets {
 		written = append(written, t.Path)
+	}
+	if dir := j.flags.artifacts; dir != "" {
+		written = append(written, dir)
 	}
 	files, err := watch.Open(patterns, written)
 	if err != nil {

@@ -44,7 +44,8 @@ type Files struct {
 
 // Open finds the files and begins to watch. A pattern is a file, a directory for all
 // files below it, or a glob with * and **. It is an error if one names no file. ignored
-// are files that are never looked at, such as those that the watcher itself writes.
+// are files and directories that are never looked at, such as those that the watcher
+// itself writes.
 func Open(patterns, ignored []string) (*Files, error) {
 	f := &Files{ignored: map[string]bool{}}
 	for _, p := range ignored {
@@ -172,7 +173,7 @@ func (f *Files) look() map[string]fs.FileInfo {
 	for _, p := range f.patterns {
 		f.attend(filepath.Dir(p.base)) // where the base itself may come back
 		p.visit(f.attend, func(name string) {
-			if abs, err := filepath.Abs(name); err == nil && f.ignored[abs] {
+			if f.ignores(name) {
 				return
 			}
 			info, err := os.Stat(name)
@@ -186,6 +187,20 @@ func (f *Files) look() map[string]fs.FileInfo {
 		})
 	}
 	return found
+}
+
+// ignores tells whether a file, or a directory that it is in, is never looked at.
+func (f *Files) ignores(name string) bool {
+	abs, err := filepath.Abs(name)
+	if err != nil || len(f.ignored) == 0 {
+		return false
+	}
+	for ; !f.ignored[abs]; abs = filepath.Dir(abs) {
+		if abs == filepath.Dir(abs) {
+			return false
+		}
+	}
+	return true
 }
 
 // attend watches a directory, once. One that is not there is waited for above it.

@@ -132,11 +132,12 @@ func TestNothingToTell(t *testing.T) {
 	f.write("lib/b.py", "one")
 	f.write("report.json", "{}")
 	f.write("settings.json", "{}")
-	files := f.open([]string{f.path("report.json")}, "a.py", "lib", "*.json")
+	files := f.open([]string{f.path("report.json"), f.path("lib/kept")}, "a.py", "lib", "*.json")
 	_, err := os.ReadFile(f.path("a.py"))
 	f.must(err)
 	f.write("other.txt", "beside it")
 	f.write("report.json", "its own")
+	f.write("lib/kept/deep/b.py", "its own")
 	f.write("lib/__pycache__/b.pyc", "derived")
 	f.write("lib/.b.py.swp", "of an editor")
 	if names := files.Names(); len(names) != 3 {
