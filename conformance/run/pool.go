@@ -172,7 +172,7 @@ func (p *pool) drain(ctx context.Context, turns []turn, n int) {
 }
 
 // take removes the next batch from the queue: large while much is left, single
-// scenarios towards the end; one that waits on purpose goes alone. What a crash
+// scenarios at the end; one that waits on purpose goes alone. What a crash
 // gives back is picked up by whoever is still at work.
 func (p *pool) take(ctx context.Context, n int) []turn {
 	p.mu.Lock()
@@ -180,8 +180,8 @@ func (p *pool) take(ctx context.Context, n int) []turn {
 	if len(p.queue) == 0 || ctx.Err() != nil || p.trouble != nil {
 		return nil
 	}
-	size := max(1, min(maxBatch, len(p.queue)/(2*n)))
-	if p.queue[0].Lasts > 0 {
+	size := min(maxBatch, max(2, 2*len(p.queue)/(3*n)))
+	if p.queue[0].Lasts > 0 || len(p.queue) <= n {
 		size = 1
 	}
 	batch := p.queue[:size:size]

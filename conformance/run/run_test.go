@@ -400,7 +400,7 @@ func TestLongScenariosGoFirstAndAlone(t *testing.T) {
 			t.Errorf("batch %d is %v", len(sizes), b)
 		}
 	}
-	if want := []int{1, 1, 10, 7, 6, 4, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1}; !cmp.Equal(sizes, want) {
+	if want := []int{1, 1, 13, 9, 6, 4, 3, 2, 2, 1, 1}; !cmp.Equal(sizes, want) {
 		t.Errorf("batches of %v, want %v", sizes, want)
 	}
 }
