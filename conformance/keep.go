@@ -28,14 +28,7 @@ func (o Options) keeper(sc Scenario, run int) func(*T, *report.Timeline, *Outcom
 func Keep(k *artifacts.Keeper, title string, run int, line *report.Timeline, out *Outcome, fill func(*artifacts.Folder)) {
 	m := artifacts.Manifest{
 		Scenario: out.ID, Run: run, Title: title, Started: out.Started, DurationMS: out.Timing.TotalMS,
-		Outcome: out.Outcome, Reason: out.Reason, Findings: []artifacts.Finding{},
-	}
-	for _, f := range out.Findings {
-		if slices.Contains(grave, f.Verdict) {
-			m.Findings = append(m.Findings, artifacts.Finding{
-				Clause: f.Clause, Verdict: f.Verdict, Acceptable: f.Acceptable, Seen: f.Seen, Readings: f.Readings, Where: f.Where, Times: times(f.Times),
-			})
-		}
+		Outcome: out.Outcome, Reason: out.Reason, Findings: out.Against(),
 	}
 	if len(m.Findings) == 0 && out.Outcome != "error" {
 		return
@@ -51,6 +44,19 @@ func Keep(k *artifacts.Keeper, title string, run int, line *report.Timeline, out
 		return
 	}
 	out.Artifacts = place
+}
+
+// Against are the findings that are neither passes nor say that nothing was decided.
+func (o *Outcome) Against() []artifacts.Finding {
+	list := []artifacts.Finding{}
+	for _, f := range o.Findings {
+		if slices.Contains(grave, f.Verdict) {
+			list = append(list, artifacts.Finding{
+				Clause: f.Clause, Verdict: f.Verdict, Acceptable: f.Acceptable, Seen: f.Seen, Readings: f.Readings, Where: f.Where, Times: times(f.Times),
+			})
+		}
+	}
+	return list
 }
 
 // grave are the verdicts that artifacts are kept for.

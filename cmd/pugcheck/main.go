@@ -51,6 +51,7 @@ against every normative clause of its two specifications, with evidence.
 		runtimeCommand(),
 		handlerCommand(),
 		reportCommand(),
+		reproCommand(),
 		clausesCommand(),
 		explainCommand(),
 		referenceCommand(),

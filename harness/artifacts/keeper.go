@@ -15,10 +15,10 @@ import (
 // Keeper writes the folders of a run. It survives a round trip through JSON, since
 // workers receive it that way.
 type Keeper struct {
-	Dir    string            `json:"dir"`              // absolute
-	Suffix string            `json:"suffix,omitempty"` // behind the name of each folder
-	Common Manifest          `json:"common"`           // what all folders of the run say
-	Repro  map[string]string `json:"repro"`            // by scenario
+	Dir    string            `json:"dir"`            // absolute
+	Name   string            `json:"name,omitempty"` // of the one folder below Dir; "" = each scenario has its own
+	Common Manifest          `json:"common"`         // what all folders of the run say
+	Repro  map[string]string `json:"repro"`          // by scenario
 }
 
 // Of is the keeper with the repro commands of some scenarios only. That of nil is nil.
@@ -36,11 +36,14 @@ func (k *Keeper) Of(scenarios []string) *Keeper {
 
 // Place is the folder of a scenario. Runs of a repeated scenario have one each.
 func (k *Keeper) Place(scenario string, run int) string {
+	if k.Name != "" {
+		return filepath.Join(k.Dir, k.Name)
+	}
 	name := scenario
 	if run > 0 {
 		name += fmt.Sprintf(".run%d", run)
 	}
-	return filepath.Join(k.Dir, k.Common.Suite, filepath.FromSlash(name)+k.Suffix)
+	return filepath.Join(k.Dir, k.Common.Suite, filepath.FromSlash(name))
 }
 
 // Keep writes the folder of a scenario in place of an earlier one, and returns where.
