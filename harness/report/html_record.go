@@ -23,8 +23,9 @@ type htmlRecord struct {
 type htmlEvent struct {
 	At, Lane, Who string
 	Text, Detail  template.HTML
-	Folded        string // how much Detail is, where it is folded away
-	Left          string // instead of all that: how many events are left out here
+	Folded        string      // how much Detail is, where it is folded away
+	Left          string      // instead of all that: how many events are left out here
+	Run           []htmlEvent // or: further events in the same lane, folded away under Folded
 }
 
 type htmlBlock struct {
@@ -55,6 +56,9 @@ func (p *htmlMaker) recordOf(sc *Scenario, open bool) *htmlRecord {
 		p.blocks(rec, sc.Trace)
 	default:
 		return nil
+	}
+	if sc.Run > 0 {
+		rec.Summary += fmt.Sprintf(", run %d", sc.Run)
 	}
 	return rec
 }
@@ -94,6 +98,36 @@ func (p *htmlMaker) timeline(rec *htmlRecord, events []Event) {
 		rec.Shortened = true
 	}
 	show(events[tail:])
+	rec.Events = foldRuns(rec.Events)
+}
+
+// What stays of many events in a row that are of one lane.
+const (
+	longRun = 9
+	runHead = 3
+	runTail = 2
+)
+
+// foldRuns folds the middle of long rows of events in one lane, such as hundreds of
+// requests, so that what happens around them is seen together.
+func foldRuns(events []htmlEvent) []htmlEvent {
+	var out []htmlEvent
+	for len(events) > 0 {
+		n := 1
+		for n < len(events) && events[n].Who == events[0].Who && events[n].Left == "" && events[0].Left == "" {
+			n++
+		}
+		if run := events[:n]; n > longRun {
+			middle := run[runHead : n-runTail]
+			out = append(out, run[:runHead]...)
+			out = append(out, htmlEvent{Run: middle, Folded: fmt.Sprintf("%d more of %s until %s", len(middle), document.Plain(run[0].Who), middle[len(middle)-1].At)})
+			out = append(out, run[n-runTail:]...)
+		} else {
+			out = append(out, run...)
+		}
+		events = events[n:]
+	}
+	return out
 }
 
 // blocks shares the room so that short blocks are shown whole and long ones get the rest.

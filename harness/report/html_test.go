@@ -57,6 +57,10 @@ func told() *Result {
 		{35, "elsewhere", "something that no lane is for", ""},
 		{1234.5, "subject", "exit status 0", ""},
 	}
+	empty := r.scenario("A1/empty")
+	for i := range 15 {
+		empty.Timeline = append(empty.Timeline, Event{float64(i), "s3", fmt.Sprintf("GET /b/%d → 404", i), ""})
+	}
 	r.Count()
 	return r
 }
