@@ -99,7 +99,7 @@ if on_github; then
   printf '::%s::\n' "$token"
   if [ -f "$out/annotations.txt" ]; then
     cat "$out/annotations.txt"
-  elif [ "$status" -ne 0 ]; then
+  elif [ ! -f "$out/result.json" ]; then
     printf '::error title=pugcheck::It could not be judged (exit status %s); the log says why.\n' "$status"
   fi
 fi
