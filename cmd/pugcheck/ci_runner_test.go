@@ -42,14 +42,16 @@ type actionStep struct {
 	Run       string            `yaml:"run"`
 }
 
-// repository is the root of the repository.
+// startedIn is the directory of this package: tests start there.
+var startedIn, errStartedIn = os.Getwd()
+
+// repository is the root of the repository, also after a test has changed directories.
 func repository(t *testing.T) string {
 	t.Helper()
-	root, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
+	if errStartedIn != nil {
+		t.Fatal(errStartedIn)
 	}
-	return root
+	return filepath.Dir(filepath.Dir(startedIn))
 }
 
 func loadAction(t *testing.T) compositeAction {

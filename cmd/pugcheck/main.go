@@ -52,6 +52,7 @@ against every normative clause of its two specifications, with evidence.
 		handlerCommand(),
 		reportCommand(),
 		reproCommand(),
+		initCommand(),
 		clausesCommand(),
 		explainCommand(),
 		referenceCommand(),
