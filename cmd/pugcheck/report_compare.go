@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -107,14 +109,12 @@ result · 3 a report could not be written.`,
 // readResults reads stored results, "-" from standard input. None of them may be the place
 // that a report is to go to.
 func readResults(paths []string, targets []report.Target) ([]*report.Result, error) {
+	if i := slices.Index(paths, "-"); i >= 0 && slices.Contains(paths[i+1:], "-") {
+		return nil, errors.New("standard input holds one result; name the others by their files")
+	}
 	var out []*report.Result
-	stdin := false
 	for _, path := range paths {
 		if path == "-" {
-			if stdin {
-				return nil, fmt.Errorf("standard input holds one result; name the others by their files")
-			}
-			stdin = true
 			r, err := report.Read(os.Stdin)
 			if err != nil {
 				return nil, fmt.Errorf("result on standard input: %w", err)
