@@ -356,3 +356,48 @@ func TestGitLabJob(t *testing.T) {
 		}
 	}
 }
+
+// TestExamplesOfCI: every workflow of docs/ci.md is valid, against action.yml too, and the
+// tables name every input, output and variable.
+func TestExamplesOfCI(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(repository(t), "docs", "ci.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(text)
+	workflows, jobs := 0, gitlabJob(t)
+	for _, block := range strings.Split(page, "```yaml\n")[1:] {
+		example, _, _ := strings.Cut(block, "```")
+		if strings.Contains(example, "uses:") {
+			workflows++
+			lintWorkflow(t, strings.ReplaceAll(example, "pugcheck/pugcheck@main", "./"))
+			continue
+		}
+		var file map[string]yaml.Node
+		if err := yaml.Unmarshal([]byte(example), &file); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"runtime", "handler"} {
+			node := file[name]
+			var job hiddenJob
+			if err := node.Decode(&job); err != nil || len(job.Variables) == 0 {
+				t.Errorf("%s: %v", name, err)
+			}
+			for v := range job.Variables {
+				if _, ok := jobs.Variables[v]; !ok {
+					t.Errorf("the template does not declare %s", v)
+				}
+			}
+		}
+	}
+	if workflows != 2 {
+		t.Errorf("%d workflows", workflows)
+	}
+	a := loadAction(t)
+	names := append(slices.Collect(maps.Keys(a.Inputs)), slices.Collect(maps.Keys(a.Outputs))...)
+	for _, name := range append(names, slices.Collect(maps.Keys(jobs.Variables))...) {
+		if !regexp.MustCompile("\\b" + name + "\\b").MatchString(page) {
+			t.Errorf("docs/ci.md says nothing about %s", name)
+		}
+	}
+}
