@@ -69,6 +69,17 @@ func (x *Lab) Exemplar() (Log, *Exchange) {
 	return first, succeeded
 }
 
+// Copes judges whether the handler succeeds with a readable stream. A handler whose
+// stream cannot be read in the control run either is not to blame for it once more.
+func (x *Lab) Copes(clause string, control, e *Exchange, demand, format string, args ...any) bool {
+	c := x.Clause(clause).Calldepth(1)
+	if e.Well() && !control.readable() {
+		c.NotExercised("the handler's output stream cannot be read on any log")
+		return true
+	}
+	return c.Holds(e.Well() && e.readable(), demand, format, args...)
+}
+
 // Where finds the first log on whose control run f says true.
 func (x *Lab) Where(f func(e *Exchange) bool) (Log, *Exchange, bool) {
 	for _, log := range x.Logs() {

@@ -182,10 +182,20 @@ func (e *Exchange) wrote() string {
 	case n == 0:
 		return fmt.Sprintf(", with %d bytes of output that hold no Output: %q", len(e.Output), clip(e.Output, 80))
 	case n == 1:
-		return ", with 1 Output"
+		return ", with 1 Output" + e.unread()
 	default:
-		return fmt.Sprintf(", with %d Outputs", n)
+		return fmt.Sprintf(", with %d Outputs", n) + e.unread()
 	}
+}
+
+// unread says what keeps the stream from being read to its end; "" if nothing does.
+func (e *Exchange) unread() string {
+	for _, f := range e.Faults {
+		if hinders(f) {
+			return " in a stream that cannot be read (" + f.Error() + ")"
+		}
+	}
+	return ""
 }
 
 func clip(b []byte, n int) []byte {

@@ -176,5 +176,8 @@ func (e *Exchange) faults(kinds ...wire.FaultKind) []wire.Fault {
 
 // readable tells whether the records of the stream can be told apart.
 func (e *Exchange) readable() bool {
-	return !slices.ContainsFunc(e.Faults, func(f wire.Fault) bool { return !f.Kind.Soft() && f.Kind != wire.BOM })
+	return !slices.ContainsFunc(e.Faults, hinders)
 }
+
+// hinders tells whether a fault keeps records from being told apart.
+func hinders(f wire.Fault) bool { return !f.Kind.Soft() && f.Kind != wire.BOM }
