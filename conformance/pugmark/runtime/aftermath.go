@@ -85,7 +85,7 @@ func (x *Lab) requests() []fakes3.Request {
 	return x.S3.Requests()
 }
 
-// remembered is what make returns, made once for a key while that lasts.
+// remembered is what make returns, made once for a key while the invariants run.
 func remembered[K comparable, V any](x *Lab, where func(*aftermath) *memo[K, V], key K, make func() V) V {
 	s := x.aftermath.Load()
 	if s == nil {
