@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -67,6 +68,13 @@ func TestExcerpt(t *testing.T) {
 	} {
 		if got := x.excerpt(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"a\n\t b": "a b", "123456789012": "123456789…", strings.Repeat("é", 500): "ééééééééé…", "a" + strings.Repeat(" ", 500) + "b": "a …", strings.Repeat("\xe2", 500): `\xe2\xe2\…`,
+	} {
+		if got := phrase(text, 10); got != want {
+			t.Errorf("%.20q: %q, want %q", text, got, want)
 		}
 	}
 	if got := fmt.Sprint(Evidence{Seen: "a\nb", Where: "x:1", Times: 2, Readings: []string{"R-1"}}.text(ofSeen)); got != "seen:\n    a\n    b\nchecked by: x:1\ntimes: 2\nreadings: R-1\n" {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pugcheck/pugcheck/harness/document"
 	"github.com/pugcheck/pugcheck/harness/page"
@@ -38,7 +39,15 @@ func (x extent) excerpt(text string) string {
 
 // phrase is a text as one line of at most width characters.
 func phrase(text string, width int) string {
-	return page.Truncate(strings.Join(strings.Fields(document.Plain(text)), " "), width)
+	// Of a very long text only the beginning is looked at, blanks and all.
+	end := ""
+	if enough := 16*width + 64; len(text) > enough {
+		for enough > 0 && !utf8.RuneStart(text[enough]) {
+			enough--
+		}
+		text, end = text[:enough], " …"
+	}
+	return page.Truncate(strings.Join(strings.Fields(document.Plain(text)), " ")+end, width)
 }
 
 // field is a named text about an observation.
