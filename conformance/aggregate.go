@@ -243,6 +243,9 @@ func reasonOf(v report.Verdict, found []report.Evidence) string {
 			reasons = append(reasons, e.Seen)
 		}
 	}
+	if len(reasons) > 1 { // that of a scenario which knows why says more
+		reasons = slices.DeleteFunc(reasons, func(r string) bool { return r == undecided })
+	}
 	switch len(reasons) {
 	case 0:
 		return "no reason was given"
