@@ -201,7 +201,7 @@ func (j *judgement) result(r runner.Result, trouble error, began time.Time) *rep
 		Complete: !r.Interrupted && trouble == nil && unstartable(r) == "", Blocked: r.Blocked,
 		Scenarios: a.Scenarios(),
 	}
-	out.Specification, out.Requirements, out.Subject.Transports = pugmark.Specification, j.requirements(j.suite, j.over), j.transports(r)
+	out.Specification, out.Requirements, out.Subject.Transports = pugmark.Specification, j.requirements(j.suite, j.first, j.over), j.transports(r)
 	for _, c := range a.Clauses() {
 		switch why := j.outside(j.suite, c.ID); {
 		case j.implied[c.ID] && len(c.Evidence) == 0:
@@ -210,7 +210,7 @@ func (j *judgement) result(r runner.Result, trouble error, began time.Time) *rep
 			out.Beyond = append(out.Beyond, c)
 		default:
 			if c.Verdict == report.NotExercised {
-				c.Over = elsewhereOnly(j.suite, c.ID, j.over)
+				c.Over = elsewhereOnly(j.suite, j.first, c.ID, j.over)
 			}
 			out.Clauses = append(out.Clauses, c)
 		}

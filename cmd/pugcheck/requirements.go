@@ -98,7 +98,7 @@ func (f clauseFilter) named(w io.Writer) error {
 
 // requirements describes the set for a suite. Clauses about another transport than over
 // are not among the MUSTs.
-func (d demands) requirements(s *conformance.Suite, over string) report.Requirements {
+func (d demands) requirements(s *conformance.Suite, first, over string) report.Requirements {
 	set := d.released
 	if set == nil {
 		set = currentRequirements()
@@ -110,7 +110,7 @@ func (d demands) requirements(s *conformance.Suite, over string) report.Requirem
 		}
 		out.Clauses++
 		testable := c.Untestable == "" || judgedIn(s, c.ID)
-		if strings.HasPrefix(string(d.level(c)), "MUST") && testable && elsewhereOnly(s, c.ID, over) == "" {
+		if strings.HasPrefix(string(d.level(c)), "MUST") && testable && elsewhereOnly(s, first, c.ID, over) == "" {
 			out.Musts++
 		}
 	}
@@ -119,13 +119,15 @@ func (d demands) requirements(s *conformance.Suite, over string) report.Requirem
 
 // elsewhereOnly is the transport that all scenarios of a clause need, where that is
 // another one than the subject is met over; "" = the clause can be judged over it too.
-func elsewhereOnly(s *conformance.Suite, id, over string) string {
+// The preflight, first, is told over whichever transport there is, and says nothing
+// about what a clause needs.
+func elsewhereOnly(s *conformance.Suite, first, id, over string) string {
 	other := ""
 	if over == "" || slices.Contains(s.Always, id) {
 		return ""
 	}
 	for _, sc := range s.Scenarios {
-		if !slices.Contains(sc.Clauses, id) {
+		if sc.ID == first || !slices.Contains(sc.Clauses, id) {
 			continue
 		}
 		if len(sc.Needs) == 0 || slices.Contains(sc.Needs, over) {

@@ -70,7 +70,7 @@ func TestSetsCoverTheSuites(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := runtime.Suite(runtime.Config{})
-		in, out := d.requirements(s, ""), 0
+		in, out := d.requirements(s, "", ""), 0
 		for _, c := range pugmark.Catalogue().Clauses() {
 			if slices.Contains(c.Suites, s.Name) && d.outside(s, c.ID) != "" {
 				out++
