@@ -147,7 +147,8 @@ func splitCommand(args []string, dash int) (words, typed []string, err error) {
 		words = append(split, args[1:]...)
 	}
 	typed = append([]string{"--"}, words...)
-	if len(words) == 1 || !slices.ContainsFunc(words[1:], func(w string) bool { return strings.HasPrefix(w, "-") }) {
+	splits := len(words) == 1 && strings.ContainsAny(words[0], " \t\n'\"\\") // what would be split if it stood alone
+	if !splits && !slices.ContainsFunc(words[1:], func(w string) bool { return strings.HasPrefix(w, "-") }) {
 		typed = words
 	}
 	return words, typed, nil

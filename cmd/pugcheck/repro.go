@@ -143,20 +143,27 @@ func (r *repeat) tell(w io.Writer, out conformance.Outcome) error {
 	return &exitError{code, nil}
 }
 
-// undecided are the clauses of the artifacts on which the scenario said nothing this
-// time because it was not told to its end.
+// undecided are the clauses of the artifacts on which the scenario came to no verdict
+// this time: one that it is there for, or any where it was not told to its end.
 func (r *repeat) undecided(out conformance.Outcome) []string {
-	if out.Outcome == "completed" {
-		return nil
-	}
 	var list []string
 	for _, id := range r.found.ClauseIDs() {
 		judged := slices.ContainsFunc(out.Findings, func(f conformance.Finding) bool {
 			return f.Clause == id && f.Verdict != report.NotExercised
 		})
-		if !judged {
+		if !judged && (out.Outcome != "completed" || slices.Contains(r.scenario.Clauses, id)) {
 			list = append(list, id)
 		}
 	}
 	return list
+}
+
+// whyUndecided is the reason for that.
+func whyUndecided(out conformance.Outcome, clause string) string {
+	for _, f := range out.Findings {
+		if f.Clause == clause && f.Verdict == report.NotExercised {
+			return f.Seen
+		}
+	}
+	return out.Reason
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pugcheck/pugcheck/conformance"
@@ -37,20 +38,24 @@ func (t retold) head() {
 
 func (t retold) clause(c artifacts.Compared) {
 	t.Blank()
-	switch c.Likeness {
-	case artifacts.Same:
+	switch {
+	case c.Likeness == artifacts.Gone && slices.Contains(t.repeat.undecided(t.out), c.Clause):
+		t.Line("– " + t.ID(c.Clause) + " is not judged this time")
+		t.field("Then", string(c.Then.Verdict)+": "+c.Then.Seen)
+		t.field("Now", whyUndecided(t.out, c.Clause))
+	case c.Likeness == artifacts.Same:
 		t.Line(t.Bad("✗") + " " + t.ID(c.Clause) + " " + verb(c.Now.Verdict) + " in the same way")
 		t.field("Acceptable", c.Now.Acceptable)
 		t.field("Seen", c.Now.Seen)
-	case artifacts.Differs:
+	case c.Likeness == artifacts.Differs:
 		t.Line(t.Bad("✗") + " " + t.ID(c.Clause) + " " + verb(c.Now.Verdict) + " in another way")
 		t.field("Then", string(c.Then.Verdict)+": "+c.Then.Seen)
 		t.field("Now", string(c.Now.Verdict)+": "+c.Now.Seen)
 		t.field("Acceptable", c.Now.Acceptable)
-	case artifacts.Gone:
+	case c.Likeness == artifacts.Gone:
 		t.Line(t.Good("✓") + " " + t.ID(c.Clause) + " does not fail now")
 		t.field("Then", string(c.Then.Verdict)+": "+c.Then.Seen)
-	case artifacts.New:
+	case c.Likeness == artifacts.New:
 		t.Line(t.Bad("✗") + " " + t.ID(c.Clause) + " " + verb(c.Now.Verdict) + ", and did not before")
 		t.field("Acceptable", c.Now.Acceptable)
 		t.field("Seen", c.Now.Seen)
@@ -83,7 +88,7 @@ func (t retold) conclusion(compared []artifacts.Compared) int {
 	}
 	t.Blank()
 	if t.out.Artifacts != "" {
-		t.field("Kept in", t.out.Artifacts)
+		t.Line("  " + t.Faint("Kept in") + "       " + t.out.Artifacts) // not wrapped: it is there to be copied
 	}
 	same, recorded := count[artifacts.Same], count[artifacts.Same]+count[artifacts.Differs]+count[artifacts.Gone]
 	switch undecided := t.repeat.undecided(t.out); {
@@ -106,7 +111,7 @@ func (t retold) conclusion(compared []artifacts.Compared) int {
 		t.Line("It fails, but differently.")
 		return exitNotConforming
 	case len(undecided) > 0:
-		t.Linef("It came to no verdict on %s: %s", strings.Join(undecided, " "), t.out.Reason)
+		t.Linef("It came to no verdict on %s.", strings.Join(undecided, " "))
 		return exitTrouble
 	}
 	t.Line("It does not fail now.")
