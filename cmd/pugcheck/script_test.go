@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/pugcheck/pugcheck/harness/report"
+	"github.com/pugcheck/pugcheck/harness/report/reporttest"
 )
 
 func TestMain(m *testing.M) {
@@ -22,7 +25,22 @@ func TestMain(m *testing.M) {
 
 // TestScripts drives the real binary by the scripts below testdata/script.
 func TestScripts(t *testing.T) {
+	schema := reporttest.Schema(t, reporttest.Tree(t, "docs", "results.schema.json"))
 	testscript.Run(t, testscript.Params{
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			// result FILE... wants results that keep their schema and can be read back.
+			"result": func(ts *testscript.TestScript, neg bool, files []string) {
+				for _, file := range files {
+					err := reporttest.Problem(schema, []byte(ts.ReadFile(file)))
+					if _, unread := report.ReadFile(ts.MkAbs(file)); err == nil {
+						err = unread
+					}
+					if neg || err != nil {
+						ts.Fatalf("%s is no result: %v", file, err)
+					}
+				}
+			},
+		},
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
