@@ -177,7 +177,7 @@ func (a *Aggregation) whyNotRun(judges []string) string {
 func perScenario(found []report.Evidence) map[string]report.Verdict {
 	out := map[string]report.Verdict{}
 	for _, e := range found {
-		if before, ok := out[e.Scenario]; !ok || gravity[e.Verdict] > gravity[before] {
+		if before, ok := out[e.Scenario]; !ok || e.Verdict.Gravity() > before.Gravity() {
 			out[e.Scenario] = e.Verdict
 		}
 	}
@@ -189,7 +189,7 @@ func perScenario(found []report.Evidence) map[string]report.Verdict {
 func keep(found []report.Evidence, judges []string) (kept []report.Evidence, more int) {
 	kept = []report.Evidence{}
 	sorted := slices.Clone(found)
-	sort.SliceStable(sorted, func(i, j int) bool { return gravity[sorted[i].Verdict] > gravity[sorted[j].Verdict] })
+	sort.SliceStable(sorted, func(i, j int) bool { return sorted[i].Verdict.Gravity() > sorted[j].Verdict.Gravity() })
 	passed, violated, kinds := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	violations, invariantPasses := 0, 0
 	for _, e := range sorted {

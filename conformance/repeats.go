@@ -82,7 +82,7 @@ func graver(x, y Outcome) bool {
 			w[0] = 1
 		}
 		for _, f := range o.Findings {
-			w[1] = max(w[1], gravity[f.Verdict])
+			w[1] = max(w[1], f.Verdict.Gravity())
 		}
 		if o.Outcome != "completed" {
 			w[2] = 1
@@ -97,7 +97,7 @@ func graver(x, y Outcome) bool {
 func tenor(o Outcome) string {
 	worst := map[string]report.Verdict{}
 	for _, f := range o.Findings {
-		if gravity[f.Verdict] > gravity[worst[f.Clause]] {
+		if f.Verdict.Gravity() > worst[f.Clause].Gravity() {
 			worst[f.Clause] = f.Verdict
 		}
 	}

@@ -25,18 +25,12 @@ func Strictly(v report.Verdict, level string) report.Verdict {
 	return v
 }
 
-// gravity orders verdicts: the verdict on a clause is its gravest finding. A
-// decisive failure stands even where the suite broke elsewhere; trouble in one
-// scenario keeps the passes of others from counting as the whole story.
-var gravity = map[report.Verdict]int{
-	report.NotExercised: 1, report.Pass: 2, report.Warn: 3, report.Error: 4, report.Fail: 5,
-}
-
 // gravest is the verdict of all findings together; NotExercised where there is none.
+// Trouble in one scenario keeps the passes of others from counting as the whole story.
 func gravest(findings []report.Evidence) report.Verdict {
 	worst := report.NotExercised
 	for _, f := range findings {
-		if gravity[f.Verdict] > gravity[worst] {
+		if f.Verdict.Gravity() > worst.Gravity() {
 			worst = f.Verdict
 		}
 	}

@@ -57,7 +57,6 @@ func clausesOf(findings []Finding) []string { return Manifest{Findings: findings
 
 // gravest is the first finding on the clause of the gravest verdict that there is.
 func gravest(findings []Finding, clause string) Finding {
-	rank := map[report.Verdict]int{report.Fail: 1, report.Error: 2, report.Warn: 3}
 	var of []Finding
 	for _, f := range findings {
 		if f.Clause == clause {
@@ -67,5 +66,5 @@ func gravest(findings []Finding, clause string) Finding {
 	if len(of) == 0 {
 		return Finding{}
 	}
-	return slices.MinFunc(of, func(a, b Finding) int { return cmp.Compare(rank[a.Verdict], rank[b.Verdict]) })
+	return slices.MaxFunc(of, func(a, b Finding) int { return cmp.Compare(a.Verdict.Gravity(), b.Verdict.Gravity()) })
 }

@@ -83,15 +83,6 @@ func caseOf(c *Clause, sc *Scenario) testCase {
 	return tc
 }
 
-// graver is the verdict that counts where two findings differ.
-func graver(a, b Verdict) Verdict {
-	gravity := map[Verdict]int{Pass: 1, Warn: 2, Error: 3, Unstable: 4, Fail: 5}
-	if gravity[b] > gravity[a] {
-		return b
-	}
-	return a
-}
-
 func (tc *testCase) conclude(v Verdict) {
 	tc.verdict, tc.reason, tc.known = v, "", false
 	switch {

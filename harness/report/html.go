@@ -87,11 +87,7 @@ func (p *htmlMaker) measure() {
 		}
 	}
 	texts := 0
-	worst := func(scenario string, v Verdict) {
-		if htmlGravity(v) > htmlGravity(p.worst[scenario]) {
-			p.worst[scenario] = v
-		}
-	}
+	worst := func(scenario string, v Verdict) { p.worst[scenario] = graver(p.worst[scenario], v) }
 	for _, list := range [][]Clause{p.r.Clauses, p.r.Beyond} {
 		for _, c := range list {
 			for _, e := range c.Evidence {
@@ -109,22 +105,6 @@ func (p *htmlMaker) measure() {
 
 // htmlShare is room divided by n, within bounds.
 func htmlShare(room, n, least, most int) int { return min(max(room/max(n, 1), least), most) }
-
-func htmlGravity(v Verdict) int {
-	switch v {
-	case Fail:
-		return 5
-	case Error:
-		return 4
-	case Unstable:
-		return 3
-	case Warn:
-		return 2
-	case Pass:
-		return 1
-	}
-	return 0
-}
 
 // verdict is the standing in the colours and signs of verdicts.
 func (p *htmlMaker) verdict() Verdict {

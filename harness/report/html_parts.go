@@ -69,7 +69,7 @@ func (p *htmlMaker) sections() []htmlSection {
 func tallyOf(clauses []htmlClause) (ink, mark, tally string) {
 	worst, passed := NotJudged, 0
 	for _, c := range clauses {
-		if v := c.Clause.Verdict; htmlGravity(v) > htmlGravity(worst) {
+		if v := c.Clause.Verdict; v.Gravity() > worst.Gravity() {
 			worst = v
 		}
 		if c.Clause.Verdict == Pass {

@@ -154,9 +154,8 @@ func outcomeNote(outcome string) string {
 // note counts the clause under its gravest verdict so far, and shows it when that
 // speaks against the subject or the suite for the first time.
 func (p *Progress) note(scenario string, f Found) {
-	rank := map[Verdict]int{Warn: 1, Error: 2, Fail: 3}
 	before := p.clauses[f.Clause]
-	if rank[f.Verdict] <= rank[before] {
+	if f.Verdict.Gravity() <= max(before.Gravity(), Pass.Gravity()) {
 		return
 	}
 	p.clauses[f.Clause] = f.Verdict

@@ -201,7 +201,7 @@ func TestMatrixCounts(t *testing.T) {
 		for i, c := range s.Cells {
 			sum[i].Pass += c.Pass
 			sum[i].Clauses += c.Clauses
-			if loudness[c.Worst] > loudness[sum[i].Worst] {
+			if c.Worst.Gravity() > sum[i].Worst.Gravity() {
 				sum[i].Worst = c.Worst
 			}
 		}

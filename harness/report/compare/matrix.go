@@ -158,19 +158,12 @@ func columnOf(s Source, all []Source) Column {
 	return c
 }
 
-// loudness orders verdicts by how much a reader of a summary wants to hear of them. A pass
-// outweighs what was not decided.
-var loudness = map[report.Verdict]int{
-	report.Fail: 8, report.Unstable: 7, report.Error: 6, report.Warn: 5, report.Pass: 4,
-	report.NotExercised: 3, report.NotJudged: 2, report.Untestable: 1,
-}
-
 func (c *Cell) add(clause *report.Clause) {
 	c.Clauses++
 	if clause.Verdict == report.Pass {
 		c.Pass++
 	}
-	if loudness[clause.Verdict] > loudness[c.Worst] {
+	if clause.Verdict.Gravity() > c.Worst.Gravity() {
 		c.Worst = clause.Verdict
 	}
 }
