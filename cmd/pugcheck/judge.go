@@ -86,7 +86,7 @@ func (j *judgement) run(ctx context.Context, kept []report.Target) (*report.Resu
 		}
 		progress.Say("interrupted: ending what runs (interrupt again to end at once)")
 	})
-	plan.Observer = &watcher{progress: progress, clauses: j.counting, strict: j.flags.strict}
+	plan.Observer = j.watch(progress)
 	soFar := j.keepUnderway(&plan, kept, began)
 	outcome, trouble := runner.Run(ctx, plan)
 	silent()

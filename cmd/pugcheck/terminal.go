@@ -8,6 +8,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/pugcheck/pugcheck/conformance"
+	"github.com/pugcheck/pugcheck/conformance/known"
 	"github.com/pugcheck/pugcheck/conformance/pugmark"
 	"github.com/pugcheck/pugcheck/harness/page"
 	"github.com/pugcheck/pugcheck/harness/report"
@@ -59,6 +60,17 @@ type watcher struct {
 	progress *report.Progress
 	clauses  map[string]bool // those that count
 	strict   bool
+	known    *known.List         // nil = none
+	needs    map[string][]string // capabilities, by scenario
+}
+
+// watch makes the observer of a run that shows its progress.
+func (j *judgement) watch(progress *report.Progress) *watcher {
+	w := &watcher{progress: progress, clauses: j.counting, strict: j.flags.strict, known: j.known, needs: map[string][]string{}}
+	for _, sc := range j.suite.Scenarios {
+		w.needs[sc.ID] = sc.Needs
+	}
+	return w
 }
 
 func (w *watcher) Started(id string) { w.progress.Started(id) }
@@ -70,7 +82,8 @@ func (w *watcher) Finished(o conformance.Outcome) {
 	step := report.Step{ID: o.ID, Outcome: o.Outcome, Took: time.Duration(o.Timing.TotalMS * float64(time.Millisecond))}
 	for _, f := range o.Findings {
 		if w.clauses[f.Clause] {
-			step.Findings = append(step.Findings, report.Found{Clause: f.Clause, Verdict: w.weigh(f), Seen: f.Seen})
+			step.Findings = append(step.Findings, report.Found{Clause: f.Clause, Verdict: w.weigh(f), Seen: f.Seen,
+				Known: w.known != nil && w.known.Lists(f, w.needs[o.ID])})
 		}
 	}
 	w.progress.Finished(step)

@@ -145,6 +145,15 @@ func (c *comparison) entryFor(v violation, varies bool) int {
 	})
 }
 
+// Lists tells whether an entry describes a violation that a scenario with these needs has
+// found, before the run has ended: whether the clause then varies is not known yet.
+func (l *List) Lists(f conformance.Finding, needs []string) bool {
+	v := violation{report.Evidence{Seen: f.Seen, Acceptable: f.Acceptable}, f.Clause}
+	return slices.ContainsFunc(l.Entries, func(e Entry) bool {
+		return (e.Clause == f.Clause || e.Capability != "" && slices.Contains(needs, e.Capability)) && e.matches(v)
+	})
+}
+
 // matches tells whether what is seen, or what would have been acceptable, holds one of
 // the pieces, apart from what differs from run to run.
 func (e Entry) matches(v violation) bool {

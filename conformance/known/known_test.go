@@ -233,3 +233,25 @@ func TestMistakesInAList(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// What is found while a run goes on is held against the list as it will be at the end.
+func TestListsAFinding(t *testing.T) {
+	l := parse(t, listed+"capabilities:\n  http: {reason: slow, message: three of them}\n")
+	for name, c := range map[string]struct {
+		clause, seen string
+		needs        []string
+		want         bool
+	}{
+		"as listed":                       {"A1-1", "saw two  of them", nil, true},
+		"in another way":                  {"A1-1", "saw none", nil, false},
+		"another clause":                  {"A1-2", "saw two of them", nil, false},
+		"by a capability":                 {"A1-3", "saw three of them", []string{"http"}, true},
+		"without the capability":          {"A1-3", "saw three of them", nil, false},
+		"by a capability, in another way": {"A1-3", "saw none", []string{"http"}, false},
+	} {
+		f := conformance.Finding{Clause: c.clause, Verdict: report.Fail, Acceptable: "one announcement", Seen: c.seen}
+		if got := l.Lists(f, c.needs); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}

@@ -44,8 +44,8 @@ func (r *Result) Conclude() Conclusion {
 			return c
 		}
 	case Outdated:
-		c.Short, c.Statement = "known failures outdated", fmt.Sprintf("Nothing new was found against %s, but %s in %s no longer describe%s it; what to change is said above.",
-			name, entries(len(r.stale())), r.listName(), verbEnd(len(r.stale())))
+		c.Short, c.Statement = "known failures outdated", fmt.Sprintf("Nothing new was found against %s, but %s in %s no longer describe%s it and %s to be changed.",
+			name, entries(len(r.stale())), r.listName(), verbEnd(len(r.stale())), map[bool]string{true: "has", false: "have"}[len(r.stale()) == 1])
 	case AsListed:
 		c.Short = count(listed, "known failure")
 		c.Statement = fmt.Sprintf("%s does not conform to %s, and nothing new was found against it: it violates %d of the %s that were judged, as %s lists.",

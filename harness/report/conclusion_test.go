@@ -100,7 +100,12 @@ func TestConclude(t *testing.T) {
 		{"a known failure that passes", func(r *Result) {
 			r.Known = &KnownFailures{File: "known.yaml", Entries: []KnownFailure{{State: KnownPasses}}}
 		}, Outdated, false, "known failures outdated",
-			"Nothing new was found against ./x, but 1 entry in known.yaml no longer describes it; what to change is said above.\n" +
+			"Nothing new was found against ./x, but 1 entry in known.yaml no longer describes it and has to be changed.\n" +
+				"4 of 4 MUSTs judged."},
+		{"known failures that pass", func(r *Result) {
+			r.Known = &KnownFailures{File: "known.yaml", Entries: []KnownFailure{{State: KnownPasses}, {State: KnownNothing}}}
+		}, Outdated, false, "known failures outdated",
+			"Nothing new was found against ./x, but 2 entries in known.yaml no longer describe it and have to be changed.\n" +
 				"4 of 4 MUSTs judged."},
 		{"unstable", func(r *Result) {
 			r.Repeats = 3

@@ -59,7 +59,11 @@ type Found struct {
 	Clause  string
 	Verdict Verdict
 	Seen    string
+	Known   bool // a list of known failures has it, so that it does not count
 }
+
+// listed is a failure that is known, in place of its verdict.
+const listed Verdict = "known"
 
 // How often plain progress speaks: after so much time, or so much of the work,
 // whichever comes first.
@@ -154,8 +158,18 @@ func outcomeNote(outcome string) string {
 // note counts the clause under its gravest verdict so far, and shows it when that
 // speaks against the subject or the suite for the first time.
 func (p *Progress) note(scenario string, f Found) {
+	mark := marks[f.Verdict]
+	if f.Known && f.Verdict == Fail {
+		f.Verdict = listed
+	}
 	before := p.clauses[f.Clause]
-	if f.Verdict.Gravity() <= max(before.Gravity(), Pass.Gravity()) {
+	rank := func(v Verdict) int {
+		if v == listed { // next to a failure that is news
+			return 2*Fail.Gravity() - 1
+		}
+		return 2 * v.Gravity()
+	}
+	if rank(f.Verdict) <= max(rank(before), rank(Pass)) {
 		return
 	}
 	p.clauses[f.Clause] = f.Verdict
@@ -166,7 +180,11 @@ func (p *Progress) note(scenario string, f Found) {
 	}
 	seen := strings.Join(strings.Fields(page.Printable(f.Seen)), " ")
 	text := page.Truncate(fmt.Sprintf("%s %-5s %s: %s", f.Clause, f.Verdict, scenario, seen), max(p.o.Width(), 40)-3)
-	p.print("%s %s", ink(p.palette, f.Verdict)(marks[f.Verdict]), text)
+	tint := ink(p.palette, f.Verdict)
+	if f.Verdict == listed {
+		tint = p.palette.Faint
+	}
+	p.print("%s %s", tint(mark), text)
 }
 
 func (p *Progress) print(format string, args ...any) {
@@ -195,7 +213,7 @@ func (p *Progress) state() string {
 	for _, v := range []struct {
 		verdict Verdict
 		word    string
-	}{{Fail, "failed"}, {Warn, "warned"}, {Error, "broke"}} {
+	}{{Fail, "failed"}, {listed, "failed as known"}, {Warn, "warned"}, {Error, "broke"}} {
 		if n := p.counts[v.verdict]; n > 0 {
 			s += fmt.Sprintf(" · %s %s", count(n, "clause"), v.word)
 		}
