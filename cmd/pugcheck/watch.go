@@ -172,8 +172,12 @@ func (s *reruns) tell(j *judgement, result *report.Result, outcome runner.Result
 	before := s.last
 	show := report.Terminal.Write
 	if before != nil {
+		note := ""
+		if len(because) > 0 {
+			note = ", after a change of " + enumerated(because)
+		}
 		show = func(t report.Terminal, w io.Writer, r *report.Result) error {
-			return t.WriteChanges(w, before, r, report.Because(because))
+			return t.WriteChanges(w, before, r, note)
 		}
 	}
 	if err := j.tell(result, outcome, s.targets, show); err != nil {

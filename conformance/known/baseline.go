@@ -43,12 +43,12 @@ func (b Baseline) Usable() error {
 	}
 	for _, c := range r.Clauses {
 		if c.Verdict == report.Error {
-			return fmt.Errorf("the suite or its environment broke (%s: %s): that is no failure of the subject, and cannot be listed", c.ID, flat(c.Reason))
+			return fmt.Errorf("the suite or its environment broke (%s: %s): that is no failure of the subject, and cannot be listed", c.ID, page.OneLine(c.Reason))
 		}
 	}
 	for _, sc := range r.Scenarios {
 		if sc.Outcome == "error" {
-			return fmt.Errorf("the suite or its environment broke (%s: %s): that is no failure of the subject, and cannot be listed", sc.ID, flat(sc.Reason))
+			return fmt.Errorf("the suite or its environment broke (%s: %s): that is no failure of the subject, and cannot be listed", sc.ID, page.OneLine(sc.Reason))
 		}
 	}
 	return nil
@@ -185,7 +185,7 @@ func (b Baseline) entry(c report.Clause, old *Entry) []string {
 	messages = append(messages, pieces(left)...)
 
 	var lines []string
-	for _, l := range page.Fold(fmt.Sprintf("%s: %s", c.Level, flat(c.Requirement)), 96) {
+	for _, l := range page.Fold(fmt.Sprintf("%s: %s", c.Level, page.OneLine(c.Requirement)), 96) {
 		lines = append(lines, "# "+l)
 	}
 	e := Entry{Clause: c.ID, Reason: reason, Messages: messages, Unstable: c.Verdict == report.Unstable}
@@ -214,7 +214,7 @@ func (e Entry) asText() []string {
 
 // scalar is a text as YAML, on one line.
 func scalar(text string) string {
-	node := yaml.Node{Kind: yaml.ScalarNode, Style: yaml.DoubleQuotedStyle, Value: flat(text)}
+	node := yaml.Node{Kind: yaml.ScalarNode, Style: yaml.DoubleQuotedStyle, Value: page.OneLine(text)}
 	out, err := yaml.Marshal(&node)
 	if err != nil {
 		panic(fmt.Sprintf("a text cannot be written as YAML: %v", err)) // every text can

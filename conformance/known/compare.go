@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pugcheck/pugcheck/conformance"
+	"github.com/pugcheck/pugcheck/harness/page"
 	"github.com/pugcheck/pugcheck/harness/report"
 )
 
@@ -158,17 +159,15 @@ func (l *List) Lists(f conformance.Finding, needs []string) bool {
 // the pieces, apart from what differs from run to run.
 func (e Entry) matches(v violation) bool {
 	for _, text := range []string{v.Seen, v.Acceptable} {
-		line, stable := flat(text), report.Stable(text)
+		line, stable := page.OneLine(text), report.Stable(text)
 		for _, m := range e.Messages {
-			if strings.Contains(line, flat(m)) || strings.Contains(stable, report.Stable(m)) {
+			if strings.Contains(line, page.OneLine(m)) || strings.Contains(stable, report.Stable(m)) {
 				return true
 			}
 		}
 	}
 	return false
 }
-
-func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func (c *comparison) clauseState(i int) (report.KnownState, string) {
 	e := c.Entries[i]
@@ -267,7 +266,7 @@ func (c *comparison) where(e Entry) string {
 
 // told is a violation on one line.
 func told(v violation) string {
-	text := []rune(cmp.Or(flat(v.Seen), flat(v.Acceptable)))
+	text := []rune(cmp.Or(page.OneLine(v.Seen), page.OneLine(v.Acceptable)))
 	if len(text) > 160 {
 		text = append(text[:160], '…')
 	}

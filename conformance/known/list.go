@@ -18,6 +18,7 @@ import (
 
 	"github.com/pugcheck/pugcheck/conformance/selection"
 	"github.com/pugcheck/pugcheck/conformance/strictyaml"
+	"github.com/pugcheck/pugcheck/harness/page"
 	"github.com/pugcheck/pugcheck/harness/report"
 )
 
@@ -123,7 +124,7 @@ func (r *reader) entry(n *yaml.Node, name string, e *Entry) {
 	r.Mapping(n, name, []strictyaml.Key{
 		{Name: "reason", Read: func(n *yaml.Node) {
 			if r.Text(n, &e.Reason) {
-				e.Reason = strings.Join(strings.Fields(e.Reason), " ")
+				e.Reason = page.OneLine(e.Reason)
 			}
 		}},
 		{Name: "message", Read: func(n *yaml.Node) {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pugcheck/pugcheck/harness/page"
 )
 
 // Visible is text as HTML in which every character shows. What would not, or would
@@ -112,7 +114,7 @@ func Excerpt(text string, room int) template.HTML {
 		line(&b, l, widest)
 	}
 	if head < tail {
-		cut(&b, counted(tail-head, "line"))
+		cut(&b, page.Count(tail-head, "line"))
 		b.WriteByte('\n')
 	}
 	for _, l := range lines[tail:] {
@@ -128,7 +130,7 @@ func line(b *strings.Builder, l string, widest int) {
 	} else {
 		head, tail := boundary(l, widest*2/3), boundary(l, len(l)-widest/3)
 		visible(b, l[:head])
-		cut(b, counted(tail-head, "byte"))
+		cut(b, page.Count(tail-head, "byte"))
 		visible(b, l[tail:])
 	}
 	b.WriteByte('\n')
@@ -144,13 +146,6 @@ func boundary(s string, i int) int {
 
 func cut(b *strings.Builder, what string) {
 	b.WriteString(`<i class="cut">… ` + what + ` left out …</i>`)
-}
-
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // Anchor is a name as an element's id and, behind "#", as a link to it: the name itself

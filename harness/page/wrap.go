@@ -1,6 +1,7 @@
 package page
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -124,4 +125,15 @@ func byteIndex(s string, n int) int {
 		i += size
 	}
 	return i
+}
+
+// OneLine is a text without line breaks, its words one blank apart.
+func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// Count is a number of things whose plural ends in s.
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/pugcheck/pugcheck/harness/page"
 )
 
 // Conclusion is what may be said of the subject after a run, in words. Every
@@ -33,7 +35,7 @@ func (r *Result) Conclude() Conclusion {
 	case Incomplete:
 		c.Short, c.Statement = "no statement", fmt.Sprintf("No statement on %s: %s.", name, or(r.Incomplete, "the run did not come to its end"))
 		if unlisted+listed > 0 {
-			c.Statement += fmt.Sprintf(" So far it violates %s%s.", count(unlisted+listed, "clause"), r.ofThese(unlisted, listed))
+			c.Statement += fmt.Sprintf(" So far it violates %s%s.", page.Count(unlisted+listed, "clause"), r.ofThese(unlisted, listed))
 		}
 		return c
 	case Troubled:
@@ -47,9 +49,9 @@ func (r *Result) Conclude() Conclusion {
 		c.Short, c.Statement = "known failures outdated", fmt.Sprintf("Nothing new was found against %s, but %s in %s no longer describe%s it and %s to be changed.",
 			name, entries(len(r.stale())), r.listName(), verbEnd(len(r.stale())), map[bool]string{true: "has", false: "have"}[len(r.stale()) == 1])
 	case AsListed:
-		c.Short = count(listed, "known failure")
+		c.Short = page.Count(listed, "known failure")
 		c.Statement = fmt.Sprintf("%s does not conform to %s, and nothing new was found against it: it violates %d of the %s that were judged, as %s lists.",
-			name, scope, listed, count(r.Summary.Judged, "clause"), r.listName())
+			name, scope, listed, page.Count(r.Summary.Judged, "clause"), r.listName())
 	default:
 		c.Whole = m.judged == m.total && m.total > 0 && !r.filtered()
 		c.Short, c.Statement = r.inFavour(name, scope, m)
@@ -133,9 +135,9 @@ func (r *Result) broke(listed int) string {
 		found = "Nothing new"
 	}
 	if r.Summary.Error == 0 {
-		return fmt.Sprintf("%s broke. %s was found against it", count(r.broken(), "scenario"), found)
+		return fmt.Sprintf("%s broke. %s was found against it", page.Count(r.broken(), "scenario"), found)
 	}
-	return fmt.Sprintf("the suite or its environment broke in %s. %s else was found against it", count(r.Summary.Error, "clause"), found)
+	return fmt.Sprintf("the suite or its environment broke in %s. %s else was found against it", page.Count(r.Summary.Error, "clause"), found)
 }
 
 // opposed is the statement on a subject that does not conform.
@@ -144,9 +146,9 @@ func (r *Result) opposed(name, scope string, unlisted, listed int) string {
 	case r.Blocked != "" && unlisted == 0:
 		return fmt.Sprintf("%s does not conform: it did not get through the first scenario, so the others were not started.", name)
 	case r.Blocked != "":
-		return fmt.Sprintf("%s does not conform: it did not get through the first scenario, so the others were not started; it violates %s%s.", name, count(unlisted+listed, "clause"), r.ofThese(unlisted, listed))
+		return fmt.Sprintf("%s does not conform: it did not get through the first scenario, so the others were not started; it violates %s%s.", name, page.Count(unlisted+listed, "clause"), r.ofThese(unlisted, listed))
 	case unlisted > 0:
-		return fmt.Sprintf("%s does not conform to %s: it violates %d of the %s that were judged%s.", name, scope, unlisted+listed, count(r.Summary.Judged, "clause"), r.ofThese(unlisted, listed))
+		return fmt.Sprintf("%s does not conform to %s: it violates %d of the %s that were judged%s.", name, scope, unlisted+listed, page.Count(r.Summary.Judged, "clause"), r.ofThese(unlisted, listed))
 	}
 	return fmt.Sprintf("%s was not shown to conform: nothing that it did decided any clause.", name)
 }
@@ -210,19 +212,19 @@ func (r *Result) missing(m mustCount) []string {
 	rest := 0
 	for i, reason := range reasons {
 		if i < keptReasons || len(reasons) == keptReasons+1 {
-			out = append(out, fmt.Sprintf("%s not exercised: %s.", count(m.reasons[reason], "MUST"), strings.TrimSuffix(reason, ".")))
+			out = append(out, fmt.Sprintf("%s not exercised: %s.", page.Count(m.reasons[reason], "MUST"), strings.TrimSuffix(reason, ".")))
 		} else {
 			rest += m.reasons[reason]
 		}
 	}
 	if rest > 0 {
-		out = append(out, fmt.Sprintf("%s not exercised for other reasons.", count(rest, "MUST")))
+		out = append(out, fmt.Sprintf("%s not exercised for other reasons.", page.Count(rest, "MUST")))
 	}
 	if m.broken > 0 {
-		out = append(out, fmt.Sprintf("%s not decided, because the suite or its environment broke.", count(m.broken, "MUST")))
+		out = append(out, fmt.Sprintf("%s not decided, because the suite or its environment broke.", page.Count(m.broken, "MUST")))
 	}
 	if m.uncovered > 0 {
-		out = append(out, fmt.Sprintf("%s not judged: no scenario covers %s yet.", count(m.uncovered, "MUST"), itThem(m.uncovered)))
+		out = append(out, fmt.Sprintf("%s not judged: no scenario covers %s yet.", page.Count(m.uncovered, "MUST"), itThem(m.uncovered)))
 	}
 	return out
 }
@@ -237,14 +239,14 @@ func (r *Result) qualified(m mustCount) []string {
 		}
 	}
 	if warnings > 0 {
-		out = append(out, fmt.Sprintf("%s: recommended, or our reading of an unclear place; not counted against it.", count(warnings, "warning")))
+		out = append(out, fmt.Sprintf("%s: recommended, or our reading of an unclear place; not counted against it.", page.Count(warnings, "warning")))
 	}
 	if !r.filtered() {
 		for _, over := range slices.Sorted(maps.Keys(m.elsewhere)) {
-			out = append(out, fmt.Sprintf("%s about %s, over which it was not met.", count(m.elsewhere[over], "further MUST"), over))
+			out = append(out, fmt.Sprintf("%s about %s, over which it was not met.", page.Count(m.elsewhere[over], "further MUST"), over))
 		}
 		if m.untestable > 0 {
-			out = append(out, fmt.Sprintf("%s untestable: nothing that shows outside decides %s.", count(m.untestable, "further MUST"), itThem(m.untestable)))
+			out = append(out, fmt.Sprintf("%s untestable: nothing that shows outside decides %s.", page.Count(m.untestable, "further MUST"), itThem(m.untestable)))
 		}
 	}
 	if len(r.Beyond) > 0 {
@@ -261,7 +263,7 @@ func (r *Result) beyond() string {
 			violated = append(violated, c.ID)
 		}
 	}
-	text := fmt.Sprintf("Not in requirements %s, and not counted: %s", r.Requirements.Set, count(len(r.Beyond), "clause"))
+	text := fmt.Sprintf("Not in requirements %s, and not counted: %s", r.Requirements.Set, page.Count(len(r.Beyond), "clause"))
 	if len(violated) == 0 {
 		return text + ", none of them violated."
 	}

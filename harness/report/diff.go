@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/pugcheck/pugcheck/harness/page"
 )
 
 // Diff says what changed between two results.
@@ -150,13 +152,13 @@ func (d *Diff) Sentence() string {
 	say(d.Added, "clause added"+note, "clauses added"+note)
 	say(d.Gone, "clause gone", "clauses gone")
 	if len(said) == 0 {
-		return fmt.Sprintf("Nothing changed in %s.", count(d.Unchanged, "clause"))
+		return fmt.Sprintf("Nothing changed in %s.", page.Count(d.Unchanged, "clause"))
 	}
 	text := strings.Join(said, ", ")
 	if !d.Regressed() {
 		text = "No regression; " + text
 	}
-	return fmt.Sprintf("%s; %s unchanged.", text, count(d.Unchanged, "clause"))
+	return fmt.Sprintf("%s; %s unchanged.", text, page.Count(d.Unchanged, "clause"))
 }
 
 // failing counts the new failures among changes.
@@ -222,7 +224,7 @@ func notes(old, new *Result) []string {
 			out = append(out, fmt.Sprintf("the %s result is partial: %s", side.which, why))
 		}
 		if side.r.Blocked != "" {
-			out = append(out, fmt.Sprintf("the %s run ended with the first scenario: %s", side.which, oneLine(side.r.Blocked)))
+			out = append(out, fmt.Sprintf("the %s run ended with the first scenario: %s", side.which, page.OneLine(side.r.Blocked)))
 		}
 	}
 	return out
@@ -258,6 +260,3 @@ func orEverything(list []string) string {
 	}
 	return orNone(list)
 }
-
-// oneLine is a text without line breaks.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -32,7 +32,7 @@ func (x extent) excerpt(text string) string {
 		lines[i] = page.Middle(document.Plain(strings.TrimSuffix(l, "\r")), x.width)
 	}
 	if more > 0 {
-		lines = slices.Insert(lines, head, fmt.Sprintf("… %s left out …", count(more, "line")))
+		lines = slices.Insert(lines, head, fmt.Sprintf("… %s left out …", page.Count(more, "line")))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -47,7 +47,7 @@ func phrase(text string, width int) string {
 		}
 		text, end = text[:enough], " …"
 	}
-	return page.Truncate(strings.Join(strings.Fields(document.Plain(text)), " ")+end, width)
+	return page.Truncate(page.OneLine(document.Plain(text))+end, width)
 }
 
 // field is a named text about an observation.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pugcheck/pugcheck/harness/document"
+	"github.com/pugcheck/pugcheck/harness/page"
 )
 
 //go:embed html
@@ -45,7 +46,7 @@ func (r *Result) HTML() ([]byte, error) {
 		return nil, fmt.Errorf("result as HTML: %w", err)
 	}
 	style, script := mustEmbed("html/report.css"), mustEmbed("html/report.js")
-	p := &htmlMaker{r: r, scenarios: map[string]*Scenario{}, recorded: map[string]htmlLink{}, worst: map[string]Verdict{}}
+	p := &htmlMaker{r: r, scenarios: r.byID(), recorded: map[string]htmlLink{}, worst: map[string]Verdict{}}
 	p.measure()
 	var body bytes.Buffer
 	if err := t.ExecuteTemplate(&body, "page.tmpl", p.page()); err != nil {
@@ -80,9 +81,7 @@ type htmlMaker struct {
 func (p *htmlMaker) measure() {
 	records := 0
 	for i := range p.r.Scenarios {
-		sc := &p.r.Scenarios[i]
-		p.scenarios[sc.ID] = sc
-		if len(sc.Trace)+len(sc.Timeline) > 0 {
+		if sc := &p.r.Scenarios[i]; len(sc.Trace)+len(sc.Timeline) > 0 {
 			records++
 		}
 	}
@@ -197,7 +196,7 @@ func (p *htmlMaker) page() htmlPage {
 		out.Beyond = append(out.Beyond, part)
 	}
 	out.Scenarios = p.scenarioParts()
-	out.All = count(len(p.r.Clauses)+len(p.r.Beyond), "clause") + ", " + count(len(p.r.Scenarios), "scenario")
+	out.All = page.Count(len(p.r.Clauses)+len(p.r.Beyond), "clause") + ", " + page.Count(len(p.r.Scenarios), "scenario")
 	first := map[Verdict]template.URL{}
 	levels := map[string]bool{}
 	known := htmlCount{Verdict: "known", Word: "known"}
@@ -286,7 +285,7 @@ func (p *htmlMaker) facts() []htmlFact {
 			ran++
 		}
 	}
-	scenarios := count(len(r.Scenarios), "scenario")
+	scenarios := page.Count(len(r.Scenarios), "scenario")
 	if ran < len(r.Scenarios) {
 		scenarios = fmt.Sprintf("%d of %s", ran, scenarios)
 	}
@@ -304,7 +303,7 @@ func (p *htmlMaker) facts() []htmlFact {
 		set = "every clause of this version"
 	}
 	if r.Requirements.Digest != "" {
-		set += fmt.Sprintf(", %s (%.12s)", count(r.Requirements.Clauses, "clause"), r.Requirements.Digest)
+		set += fmt.Sprintf(", %s (%.12s)", page.Count(r.Requirements.Clauses, "clause"), r.Requirements.Digest)
 	}
 	add("Requirements", set)
 	add("Transports", strings.Join(r.Subject.Transports, ", "))

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pugcheck/pugcheck/harness/document"
+	"github.com/pugcheck/pugcheck/harness/page"
 )
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
@@ -88,30 +89,24 @@ const mostFindings = 60
 
 func (p *htmlMaker) findings() []htmlFindings {
 	var out []htmlFindings
-	for _, kind := range []struct {
-		verdict     Verdict
-		title, note string
-		grouped     bool
-	}{
-		{Fail, "Failed", "", false},
-		{Unstable, "Unstable", "kept in some runs of the same scenarios and violated in others", false},
-		{Error, "The suite or its environment broke", "this counts neither for nor against the subject", false},
-		{Warn, "Warned", "recommended, or not said by the text; --strict makes them fail", false},
-		{NotExercised, "Not exercised", "nothing decisive happened", true},
-		{Untestable, "Untestable", "no observation from outside can decide them", true},
-		{NotJudged, "Not judged", "no scenario covers them yet", true},
-	} {
-		clauses := p.byVerdict(kind.verdict)
+	for _, v := range []Verdict{Fail, Unstable, Error, Warn, NotExercised, Untestable, NotJudged} {
+		clauses := p.byVerdict(v)
 		if len(clauses) == 0 {
 			continue
 		}
-		f := htmlFindings{Title: kind.title + ": " + count(len(clauses), "clause"), Note: kind.note}
-		if kind.grouped {
-			f.Groups = groups(clauses)
+		f := htmlFindings{Title: headings[v].title + ": " + page.Count(len(clauses), "clause"), Note: headings[v].note}
+		if notDecided[v] != "" {
+			for _, g := range byReason(clauses) {
+				group := htmlGroup{Reason: g.reason}
+				for _, id := range g.ids {
+					group.Clauses = append(group.Clauses, clauseLink(id))
+				}
+				f.Groups = append(f.Groups, group)
+			}
 		} else {
 			for i, c := range clauses {
 				if i == mostFindings {
-					f.More = count(len(clauses)-i, "more clause")
+					f.More = page.Count(len(clauses)-i, "more clause")
 					break
 				}
 				f.Clauses = append(f.Clauses, p.finding(c))
@@ -125,7 +120,7 @@ func (p *htmlMaker) findings() []htmlFindings {
 func (p *htmlMaker) finding(c Clause) htmlFinding {
 	f := htmlFinding{ID: c.ID, Requirement: c.Requirement, Known: c.Known, Anchor: document.Anchor(c.ID), Verdict: c.Verdict.class(), Mark: marks[c.Verdict]}
 	if len(c.Evidence) > 0 {
-		seen := strings.Join(strings.Fields(c.Evidence[0].Seen), " ")
+		seen := page.OneLine(c.Evidence[0].Seen)
 		if len(seen) > 200 {
 			seen = strings.ToValidUTF8(seen[:200], "") + "…"
 		}
@@ -143,23 +138,6 @@ func (p *htmlMaker) byVerdict(v Verdict) []Clause {
 			out = append(out, c)
 		}
 	}
-	return out
-}
-
-// groups puts clauses with the same reason together, the most common reason first.
-func groups(clauses []Clause) []htmlGroup {
-	var out []htmlGroup
-	at := map[string]int{}
-	for _, c := range clauses {
-		i, ok := at[c.Reason]
-		if !ok {
-			i = len(out)
-			at[c.Reason] = i
-			out = append(out, htmlGroup{Reason: c.Reason})
-		}
-		out[i].Clauses = append(out[i].Clauses, clauseLink(c.ID))
-	}
-	slices.SortStableFunc(out, func(a, b htmlGroup) int { return len(b.Clauses) - len(a.Clauses) })
 	return out
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pugcheck/pugcheck/harness/document"
+	"github.com/pugcheck/pugcheck/harness/page"
 )
 
 // mostJudges is how many of the scenarios that judge a clause are linked beneath it.
@@ -44,10 +45,7 @@ type htmlObservation struct {
 
 // sections are the clauses below their headings.
 func (p *htmlMaker) sections() []htmlSection {
-	titles := map[string]string{}
-	for _, s := range p.r.Sections {
-		titles[s.ID] = s.Title
-	}
+	titles := p.r.titles()
 	var out []htmlSection
 	at := map[string]int{}
 	for _, c := range p.r.Clauses {
@@ -108,17 +106,17 @@ func (p *htmlMaker) clause(c Clause) htmlClause {
 		out.Observations = append(out.Observations, o)
 	}
 	if len(c.Evidence) > 0 {
-		out.Summary = ", " + count(len(c.Evidence)+c.MoreEvidence, "observation")
+		out.Summary = ", " + page.Count(len(c.Evidence)+c.MoreEvidence, "observation")
 	}
 	if c.MoreEvidence > 0 {
-		out.MoreEvidence = count(c.MoreEvidence, "further observation")
+		out.MoreEvidence = page.Count(c.MoreEvidence, "further observation")
 	}
 	for _, id := range c.Scenarios {
 		if told[id] {
 			continue
 		}
 		if len(out.Judges) == mostJudges {
-			out.MoreJudges = count(len(c.Scenarios)-len(told)-mostJudges, "more")
+			out.MoreJudges = page.Count(len(c.Scenarios)-len(told)-mostJudges, "more")
 			out.MoreJudges = strings.TrimSuffix(out.MoreJudges, "s")
 			break
 		}

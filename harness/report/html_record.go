@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pugcheck/pugcheck/harness/document"
+	"github.com/pugcheck/pugcheck/harness/page"
 )
 
 // htmlRecord is what happened in a scenario: a timeline, or what was kept of it in
@@ -50,7 +51,7 @@ func (p *htmlMaker) recordOf(sc *Scenario, open bool) *htmlRecord {
 	rec := &htmlRecord{Scenario: sc.ID, Anchor: "record-" + document.Anchor(sc.ID), Open: open}
 	switch {
 	case len(sc.Timeline) > 0:
-		rec.Summary = ", " + count(len(sc.Timeline), "event")
+		rec.Summary = ", " + page.Count(len(sc.Timeline), "event")
 		p.timeline(rec, sc.Timeline)
 	case len(sc.Trace) > 0:
 		p.blocks(rec, sc.Trace)
@@ -87,14 +88,14 @@ func (p *htmlMaker) timeline(rec *htmlRecord, events []Event) {
 				shown.Lane = "other"
 			}
 			if lines := strings.Count(strings.TrimRight(e.Detail, "\n"), "\n") + 1; len(e.Detail) > detailShown || lines > detailLines {
-				shown.Folded = count(lines, "line") + ", " + count(len(e.Detail), "byte")
+				shown.Folded = page.Count(lines, "line") + ", " + page.Count(len(e.Detail), "byte")
 			}
 			rec.Events = append(rec.Events, shown)
 		}
 	}
 	show(events[:head])
 	if head < tail {
-		rec.Events = append(rec.Events, htmlEvent{Left: count(tail-head, "event")})
+		rec.Events = append(rec.Events, htmlEvent{Left: page.Count(tail-head, "event")})
 		rec.Shortened = true
 	}
 	show(events[tail:])
@@ -152,7 +153,7 @@ func (p *htmlMaker) blocks(rec *htmlRecord, trace []Block) {
 		}
 		shown := htmlBlock{Title: b.Title, Open: true, Text: document.Excerpt(text, share)}
 		if lines := strings.Count(text, "\n") + 1; len(text) > blockShown || lines > blockLines {
-			shown.Open, shown.Size = false, ", "+count(lines, "line")
+			shown.Open, shown.Size = false, ", "+page.Count(lines, "line")
 		}
 		rec.Blocks = append(rec.Blocks, shown)
 	}

@@ -46,10 +46,7 @@ type junitWriter struct {
 
 // suites are the sections in their order, then the troubles.
 func (w *junitWriter) suites() []junit.Testsuite {
-	titles := map[string]string{}
-	for _, s := range w.r.Sections {
-		titles[s.ID] = s.Title
-	}
+	titles := w.r.titles()
 	var out []junit.Testsuite
 	at := map[string]int{}
 	spent := map[string]float64{}

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"github.com/pugcheck/pugcheck/harness/document"
+	"github.com/pugcheck/pugcheck/harness/page"
 )
 
 // markdown is the result for the step summary of a CI job, or a comment: the conclusion
@@ -17,15 +20,17 @@ func markdown(r *Result, _ string) ([]byte, error) {
 	p.head()
 	p.outline()
 	p.limit = (markdownLimit - markdownNotes) * 3 / 4
-	p.violations("Failed", func(c *Clause) bool { return c.Against() && c.Known == "" })
+	p.violations(Fail, func(c *Clause) bool { return c.Against() && c.Known == "" })
 	p.limit = markdownLimit - markdownNotes
 	p.troubles()
 	p.known()
-	p.violations("The suite or its environment broke", func(c *Clause) bool { return c.Verdict == Error })
-	p.violations("Warned", func(c *Clause) bool { return c.Verdict == Warn || c.Verdict == Unstable && !c.Against() })
-	p.undecided(NotExercised, "Not exercised")
-	p.undecided(Untestable, "Untestable")
-	p.undecided(NotJudged, "Not judged")
+	p.violations(Error, func(c *Clause) bool { return c.Verdict == Error })
+	p.violations(Warn, func(c *Clause) bool {
+		return c.Known == "" && (c.Verdict == Warn || c.Verdict == Unstable && !c.Against())
+	})
+	p.undecided(NotExercised)
+	p.undecided(Untestable)
+	p.undecided(NotJudged)
 	p.limit = markdownLimit
 	p.end()
 	return []byte(p.b.String()), nil
@@ -65,15 +70,15 @@ func (p *markdownPage) add(part string) bool {
 
 func (p *markdownPage) head() {
 	c := p.r.Conclude()
-	p.add(fmt.Sprintf("## pugcheck %s: %s\n\n", markdownText(p.r.Suite), markdownCode(phrase(p.r.Subject.Name, 200))))
+	p.add(fmt.Sprintf("## pugcheck %s: %s\n\n", document.MarkdownText(p.r.Suite), document.MarkdownCode(phrase(p.r.Subject.Name, 200))))
 	mark := standingMarks[c.Standing]
 	if c.Standing == Conforming && !c.Whole {
 		mark = "🟡" // not shown as a whole
 	}
-	p.add(fmt.Sprintf("%s **%s**\n\n", mark, markdownText(phrase(c.Statement, 2000))))
+	p.add(fmt.Sprintf("%s **%s**\n\n", mark, document.MarkdownText(phrase(c.Statement, 2000))))
 	var details strings.Builder
 	for _, d := range c.Details {
-		fmt.Fprintf(&details, "- %s\n", markdownText(phrase(d, 1000)))
+		fmt.Fprintf(&details, "- %s\n", document.MarkdownText(phrase(d, 1000)))
 	}
 	if details.Len() > 0 {
 		p.add(details.String() + "\n")
@@ -97,21 +102,9 @@ func (s Summary) columns() []tally {
 // outline counts the clauses by section.
 func (p *markdownPage) outline() {
 	columns := p.r.Summary.columns()
-	counts := map[string]map[Verdict]int{}
-	var order []string
-	for _, c := range p.r.Clauses {
-		if counts[c.Section] == nil {
-			counts[c.Section] = map[Verdict]int{}
-			order = append(order, c.Section)
-		}
-		counts[c.Section][c.Verdict]++
-	}
-	if len(order) == 0 {
+	sections, counts := p.r.outlined()
+	if len(sections) == 0 {
 		return
-	}
-	titles := map[string]string{}
-	for _, s := range p.r.Sections {
-		titles[s.ID] = s.Title
 	}
 	var b strings.Builder
 	b.WriteString("| section |")
@@ -132,29 +125,29 @@ func (p *markdownPage) outline() {
 		}
 		b.WriteString("\n")
 	}
-	for _, id := range order {
-		row(strings.TrimSpace(markdownText(phrase(id+" "+titles[id], 200))), func(v Verdict) int { return counts[id][v] })
+	for _, sec := range sections {
+		row(strings.TrimSpace(document.MarkdownText(phrase(sec.ID+" "+sec.Title, 200))), func(v Verdict) int { return counts[sec.ID][v] })
 	}
 	row("**all**", func(v Verdict) int {
 		n := 0
-		for _, id := range order {
-			n += counts[id][v]
+		for _, sec := range sections {
+			n += counts[sec.ID][v]
 		}
 		return n
 	})
 	p.add(b.String() + "\n")
 }
 
-// violations show the clauses of a kind, each folded away. Those that do not fit are
+// violations show the clauses that count as of a kind, each folded away. Those that do not fit are
 // named at least.
-func (p *markdownPage) violations(title string, of func(*Clause) bool) {
+func (p *markdownPage) violations(kind Verdict, of func(*Clause) bool) {
 	var clauses []*Clause
 	for i := range p.r.Clauses {
 		if of(&p.r.Clauses[i]) {
 			clauses = append(clauses, &p.r.Clauses[i])
 		}
 	}
-	if len(clauses) == 0 || !p.add(fmt.Sprintf("### %s: %s\n\n", title, count(len(clauses), "clause"))) {
+	if len(clauses) == 0 || !p.add(fmt.Sprintf("### %s: %s\n\n", headings[kind].title, page.Count(len(clauses), "clause"))) {
 		return
 	}
 	for i, c := range clauses {
@@ -168,7 +161,7 @@ func (p *markdownPage) violations(title string, of func(*Clause) bool) {
 		p.left += len(rest) - 1
 		limit := p.limit
 		p.limit += markdownNotes / 4
-		p.add(fmt.Sprintf("%s of %s are shown with their evidence. The others: %s\n\n", fmt.Sprint(i), count(len(clauses), "clause"), markdownText(phrase(strings.Join(rest, " "), markdownNotes/8))))
+		p.add(fmt.Sprintf("%s of %s are shown with their evidence. The others: %s\n\n", fmt.Sprint(i), page.Count(len(clauses), "clause"), document.MarkdownText(phrase(strings.Join(rest, " "), markdownNotes/8))))
 		p.limit = limit
 		return
 	}
@@ -178,12 +171,12 @@ func (p *markdownPage) violations(title string, of func(*Clause) bool) {
 // shows it again.
 func (p *markdownPage) violation(c *Clause) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "<details><summary>%s <b>%s</b> %s: %s</summary>\n\n", marks[c.Verdict], markdownHTML(c.ID), markdownHTML(c.Level), markdownHTML(phrase(c.Requirement, 300)))
+	fmt.Fprintf(&b, "<details><summary>%s <b>%s</b> %s: %s</summary>\n\n", marks[c.Verdict], document.MarkdownHTML(c.ID), document.MarkdownHTML(c.Level), document.MarkdownHTML(phrase(c.Requirement, 300)))
 	if len([]rune(c.Requirement)) > 300 {
-		fmt.Fprintf(&b, "%s\n\n", markdownText(phrase(c.Requirement, 2000)))
+		fmt.Fprintf(&b, "%s\n\n", document.MarkdownText(phrase(c.Requirement, 2000)))
 	}
 	if c.Reason != "" {
-		fmt.Fprintf(&b, "%s\n\n", markdownText(phrase(c.Reason, 1000)))
+		fmt.Fprintf(&b, "%s\n\n", document.MarkdownText(phrase(c.Reason, 1000)))
 	}
 	first := ""
 	for _, e := range c.violations() {
@@ -191,19 +184,19 @@ func (p *markdownPage) violation(c *Clause) string {
 		for _, f := range e.fields() {
 			text := markdownSeen.excerpt(f.text)
 			if f.name == "acceptable" || f.name == "seen" || strings.Contains(text, "\n") {
-				fmt.Fprintf(&b, "%s:\n\n%s\n", f.name, markdownFence("", text))
+				fmt.Fprintf(&b, "%s:\n\n%s\n", f.name, document.MarkdownFence("", text))
 			} else {
-				fmt.Fprintf(&b, "- %s: %s\n", f.name, markdownCode(text))
+				fmt.Fprintf(&b, "- %s: %s\n", f.name, document.MarkdownCode(text))
 			}
 		}
-		fmt.Fprintf(&b, "- scenario: %s\n", markdownCode(phrase(e.Scenario, 200)))
+		fmt.Fprintf(&b, "- scenario: %s\n", document.MarkdownCode(phrase(e.Scenario, 200)))
 		if sc := p.scenarios[e.Scenario]; sc != nil && e.Scenario != first && sc.Repro != "" {
-			fmt.Fprintf(&b, "- repeat with: %s\n", markdownCode(phrase(sc.Repro, 1000)))
+			fmt.Fprintf(&b, "- repeat with: %s\n", document.MarkdownCode(phrase(sc.Repro, 1000)))
 		}
 		b.WriteString("\n")
 	}
 	if c.MoreEvidence > 0 {
-		fmt.Fprintf(&b, "And %s.\n\n", count(c.MoreEvidence, "further observation"))
+		fmt.Fprintf(&b, "And %s.\n\n", page.Count(c.MoreEvidence, "further observation"))
 	}
 	for _, e := range c.violations() {
 		sc := p.scenarios[e.Scenario]
@@ -211,14 +204,14 @@ func (p *markdownPage) violation(c *Clause) string {
 			continue
 		}
 		if sc.Repro != "" {
-			fmt.Fprintf(&b, "Repeat with:\n\n%s\n", markdownFence("sh", sc.Repro))
+			fmt.Fprintf(&b, "Repeat with:\n\n%s\n", document.MarkdownFence("sh", sc.Repro))
 		}
 		if record := sc.record(markdownTrace); record != "" {
 			if at, shown := p.traced[sc.ID]; shown {
-				fmt.Fprintf(&b, "What happened stands at %s.\n\n", markdownText(at))
+				fmt.Fprintf(&b, "What happened stands at %s.\n\n", document.MarkdownText(at))
 			} else {
 				p.traced[sc.ID] = c.ID
-				fmt.Fprintf(&b, "What happened:\n\n%s\n", markdownFence("", strings.TrimRight(record, "\n")))
+				fmt.Fprintf(&b, "What happened:\n\n%s\n", document.MarkdownFence("", strings.TrimRight(record, "\n")))
 			}
 		}
 		break // the others are variations of the gravest
@@ -235,9 +228,9 @@ func (p *markdownPage) troubles() {
 		if t.what == theRun {
 			continue
 		}
-		fmt.Fprintf(&b, "- **%s**: %s\n", markdownText(t.what), markdownText(phrase(t.text, 1000)))
+		fmt.Fprintf(&b, "- **%s**: %s\n", document.MarkdownText(t.what), document.MarkdownText(phrase(t.text, 1000)))
 		if t.repro != "" {
-			fmt.Fprintf(&b, "  Repeat with %s\n", markdownCode(phrase(t.repro, 1000)))
+			fmt.Fprintf(&b, "  Repeat with %s\n", document.MarkdownCode(phrase(t.repro, 1000)))
 		}
 	}
 	if b.Len() > 0 {
@@ -258,35 +251,28 @@ func (p *markdownPage) known() {
 			seen = cmp.Or(seen, e.Seen)
 		}
 		n++
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", markdownText(c.ID), markdownText(phrase(c.Known, 300)), markdownCell(phrase(seen, 300)))
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", document.MarkdownText(c.ID), document.MarkdownText(phrase(c.Known, 300)), document.MarkdownCell(phrase(seen, 300)))
 	}
 	if n > 0 {
-		p.add(fmt.Sprintf("### Known failures: %s\n\n| clause | tolerated, because | seen |\n| --- | --- | --- |\n%s\n", count(n, "clause"), b.String()))
+		p.add(fmt.Sprintf("### Known failures: %s\n\n| clause | tolerated, because | seen |\n| --- | --- | --- |\n%s\n", page.Count(n, "clause"), b.String()))
 	}
 }
 
 // undecided lists what nothing decided, by reason.
-func (p *markdownPage) undecided(v Verdict, title string) {
-	byReason := map[string][]string{}
-	var reasons []string
-	n := 0
+func (p *markdownPage) undecided(v Verdict) {
+	var clauses []Clause
 	for _, c := range p.r.Clauses {
-		if c.Verdict != v {
-			continue
+		if c.Verdict == v {
+			clauses = append(clauses, c)
 		}
-		if byReason[c.Reason] == nil {
-			reasons = append(reasons, c.Reason)
-		}
-		byReason[c.Reason] = append(byReason[c.Reason], c.ID)
-		n++
 	}
-	if n == 0 {
+	if len(clauses) == 0 {
 		return
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "<details><summary>%s: %s</summary>\n\n", title, count(n, "clause"))
-	for _, reason := range reasons {
-		fmt.Fprintf(&b, "- %s: %s\n", markdownText(phrase(cmp.Or(reason, "no reason was given"), 400)), markdownText(phrase(strings.Join(byReason[reason], " "), 2000)))
+	fmt.Fprintf(&b, "<details><summary>%s: %s</summary>\n\n", headings[v].title, page.Count(len(clauses), "clause"))
+	for _, g := range byReason(clauses) {
+		fmt.Fprintf(&b, "- %s: %s\n", document.MarkdownText(phrase(cmp.Or(g.reason, "no reason was given"), 400)), document.MarkdownText(phrase(strings.Join(g.ids, " "), 2000)))
 	}
 	b.WriteString("\n</details>\n\n")
 	p.add(b.String())
@@ -297,7 +283,7 @@ func (p *markdownPage) end() {
 	var parts []string
 	for _, f := range p.r.circumstances() {
 		if f.name != "conclusion" && f.name != "details" {
-			parts = append(parts, markdownText(f.name)+" "+markdownCode(phrase(f.text, 100)))
+			parts = append(parts, document.MarkdownText(f.name)+" "+document.MarkdownCode(phrase(f.text, 100)))
 		}
 	}
 	if !p.add(strings.Join(parts, " · ") + "\n") {
@@ -312,5 +298,5 @@ func wasWere(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun + " was"
 	}
-	return count(n, noun) + " were"
+	return page.Count(n, noun) + " were"
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/renderer/html"
 	dom "golang.org/x/net/html"
+
+	"github.com/pugcheck/pugcheck/harness/document"
 )
 
 // shown is the Markdown as a reader of GitHub's dialect shows it.
@@ -146,7 +148,7 @@ func TestMarkdownFits(t *testing.T) {
 func TestMarkdownTexts(t *testing.T) {
 	for _, text := range []string{hostile, "a|b", "`", "``", "a`b``c", "# x", "* x", "1. x", "<b>", "&lt;", "\\", "\\|", "$x$", "https://example.invalid/a_b", "www.example.invalid", "~~no~~", "a\x00b", "![i](x)", "[^1]"} {
 		want := strings.Join(strings.Fields(strings.ReplaceAll(phrase(text, 5000), "\n", " ")), " ")
-		in := fmt.Sprintf("x %s y\n\n| a |\n| --- |\n| x %s y |\n| %s |\n\nx %s y\n", markdownText(text), markdownText(text), markdownCell(text), markdownCode(text))
+		in := fmt.Sprintf("x %s y\n\n| a |\n| --- |\n| x %s y |\n| %s |\n\nx %s y\n", document.MarkdownText(text), document.MarkdownText(text), document.MarkdownCell(text), document.MarkdownCode(text))
 		doc := shown(t, []byte(in))
 		paragraphs, cells := elements(doc, "p"), elements(doc, "td")
 		if len(paragraphs) != 2 || len(cells) != 2 {

@@ -178,7 +178,7 @@ func (p *Progress) note(scenario string, f Found) {
 	if f.Verdict == Warn && !p.o.Verbose {
 		return
 	}
-	seen := strings.Join(strings.Fields(page.Printable(f.Seen)), " ")
+	seen := page.OneLine(page.Printable(f.Seen))
 	text := page.Truncate(fmt.Sprintf("%s %-5s %s: %s", f.Clause, f.Verdict, scenario, seen), max(p.o.Width(), 40)-3)
 	tint := ink(p.palette, f.Verdict)
 	if f.Verdict == listed {
@@ -206,7 +206,7 @@ func (p *Progress) plain() {
 
 // state is how far it has come, in words.
 func (p *Progress) state() string {
-	s := fmt.Sprintf("%d of %s", p.done, count(p.o.Total, "scenario"))
+	s := fmt.Sprintf("%d of %s", p.done, page.Count(p.o.Total, "scenario"))
 	if p.o.Repeated {
 		s = fmt.Sprintf("%d of %d runs of scenarios", p.done, p.o.Total)
 	}
@@ -215,7 +215,7 @@ func (p *Progress) state() string {
 		word    string
 	}{{Fail, "failed"}, {listed, "failed as known"}, {Warn, "warned"}, {Error, "broke"}} {
 		if n := p.counts[v.verdict]; n > 0 {
-			s += fmt.Sprintf(" · %s %s", count(n, "clause"), v.word)
+			s += fmt.Sprintf(" · %s %s", page.Count(n, "clause"), v.word)
 		}
 	}
 	return s + fmt.Sprintf(" · %d s", int(p.o.Now().Sub(p.began).Seconds()))

@@ -55,7 +55,7 @@ func (w *sarifWriter) help(c *Clause, demand string) *garif.MultiformatMessageSt
 	var text, marked []string
 	for _, p := range parts {
 		text = append(text, p.name+": "+p.text)
-		marked = append(marked, "**"+markdownText(p.name)+"**: "+markdownText(p.text))
+		marked = append(marked, "**"+document.MarkdownText(p.name)+"**: "+document.MarkdownText(p.text))
 	}
 	return &garif.MultiformatMessageString{Text: sarifText(strings.Join(text, "\n\n")), Markdown: strings.Join(marked, "\n\n")}
 }

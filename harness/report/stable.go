@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/pugcheck/pugcheck/harness/page"
 )
 
 // Stable is a message without what differs from run to run although the same thing
@@ -19,7 +21,7 @@ func Stable(message string) string {
 	for _, v := range volatiles() {
 		message = v.pattern.ReplaceAllStringFunc(message, v.replace)
 	}
-	return strings.Join(strings.Fields(message), " ")
+	return page.OneLine(message)
 }
 
 // volatile is a kind of text that says nothing about what happened.

@@ -144,10 +144,3 @@ func verbEnd(n int) string {
 	}
 	return ""
 }
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}

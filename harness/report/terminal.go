@@ -57,11 +57,7 @@ func (t Terminal) Write(w io.Writer, r *Result) error {
 
 // open is an empty page on a result.
 func (t Terminal) open(r *Result) *terminalPage {
-	p := &terminalPage{Page: t.Page(), Terminal: t, r: r, shown: map[string]string{}, scenarios: map[string]*Scenario{}}
-	for i := range r.Scenarios {
-		p.scenarios[r.Scenarios[i].ID] = &r.Scenarios[i]
-	}
-	return p
+	return &terminalPage{Page: t.Page(), Terminal: t, r: r, shown: map[string]string{}, scenarios: r.byID()}
 }
 
 // terminalPage is a report in the making.
@@ -155,7 +151,7 @@ func (p *terminalPage) outline() {
 			columns = append(columns, t)
 		}
 	}
-	ids, counts := p.sections()
+	ids, counts := p.r.outlined()
 	idWidth, room := 0, 0
 	for _, s := range ids {
 		idWidth = max(idWidth, len(s.ID))
@@ -196,24 +192,6 @@ func (p *terminalPage) sectionMark(counts map[Verdict]int) string {
 	return p.Faint(marks[NotJudged])
 }
 
-// sections are those that the clauses stand in, with the counts per verdict.
-func (p *terminalPage) sections() ([]Section, map[string]map[Verdict]int) {
-	titles := map[string]string{}
-	for _, s := range p.r.Sections {
-		titles[s.ID] = s.Title
-	}
-	var ids []Section
-	counts := map[string]map[Verdict]int{}
-	for _, c := range p.r.Clauses {
-		if counts[c.Section] == nil {
-			counts[c.Section] = map[Verdict]int{}
-			ids = append(ids, Section{ID: c.Section, Title: titles[c.Section]})
-		}
-		counts[c.Section][c.Verdict]++
-	}
-	return ids, counts
-}
-
 func (p *terminalPage) summary() {
 	p.Blank()
 	p.counts()
@@ -235,7 +213,7 @@ func (p *terminalPage) counts() {
 		}
 		terms = append(terms, text)
 	}
-	p.Line(p.Strong(count(s.Clauses, "clause")+":") + " " + strings.Join(terms, p.Faint(" · ")))
+	p.Line(p.Strong(page.Count(s.Clauses, "clause")+":") + " " + strings.Join(terms, p.Faint(" · ")))
 	if p.r.Known != nil {
 		p.Line(p.Faint(fmt.Sprintf("%d of these as listed in %s", s.Known, p.r.Known.File)))
 	}
@@ -245,7 +223,7 @@ func (p *terminalPage) counts() {
 			ran++
 		}
 	}
-	scenarios := count(s.Scenarios, "scenario")
+	scenarios := page.Count(s.Scenarios, "scenario")
 	if ran < s.Scenarios {
 		scenarios = fmt.Sprintf("%d of %s", ran, scenarios)
 	}

@@ -4,15 +4,14 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/pugcheck/pugcheck/harness/page"
 )
 
 // WriteChanges writes what differs from an earlier result of the same suite: each clause
 // whose verdict changed or that fails in another way, with the evidence of now; scenarios
-// that are new or gone; and how it stands now. because says what led to the new run, ""
-// for nothing. The error is that of w.
+// that are new or gone; and how it stands now. because is a note on what led to
+// the new run, "" for none. The error is that of w.
 func (t Terminal) WriteChanges(w io.Writer, old, new *Result, because string) error {
 	d := Compare(old, new)
 	lines := append(d.changed(), otherwise(old, new)...)
@@ -25,7 +24,7 @@ func (t Terminal) WriteChanges(w io.Writer, old, new *Result, because string) er
 	appeared, gone := scenariosApart(old, new)
 	switch {
 	case len(lines)+len(appeared)+len(gone) == 0:
-		p.Line("Nothing changed: " + count(len(new.Clauses), "clause") + " as before.")
+		p.Line("Nothing changed: " + page.Count(len(new.Clauses), "clause") + " as before.")
 	default:
 		p.changes(lines)
 		p.scenarioList("Scenarios that are new", appeared)
@@ -101,7 +100,7 @@ func (p *terminalPage) changes(list []Change) {
 	if len(list) == 0 {
 		return
 	}
-	p.Headline("Changed: "+count(len(list), "clause"), "")
+	p.Headline("Changed: "+page.Count(len(list), "clause"), "")
 	width := 0
 	for _, c := range list {
 		width = max(width, len(c.Clause))
@@ -119,7 +118,7 @@ func (p *terminalPage) changes(list []Change) {
 		}
 		text := was
 		if c.Reason != "" && c.New != "" {
-			text += ": " + oneLine(c.Reason)
+			text += ": " + page.OneLine(c.Reason)
 		}
 		label := page.Label{Text: marks[now] + " " + fmt.Sprintf("%-*s", width, c.Clause), Indent: 2, Column: 2 + 2 + width + 2, Ink: p.of(now)}
 		p.Hanging(label, page.Fold(text, p.Width()-label.Column), page.Limit{Lines: 2}, p.Plain)
@@ -171,17 +170,4 @@ func scenariosApart(old, new *Result) (appeared, gone []string) {
 		}
 	}
 	return appeared, gone
-}
-
-// Because is a note on what led to a run, for WriteChanges.
-func Because(files []string) string {
-	const named = 3
-	if len(files) == 0 {
-		return ""
-	}
-	text := strings.Join(files[:min(named, len(files))], ", ")
-	if more := len(files) - named; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return ", after a change of " + text
 }

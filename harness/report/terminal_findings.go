@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/pugcheck/pugcheck/harness/page"
 )
 
 // failures shows each failing clause with everything that a reader needs to see
@@ -14,7 +16,7 @@ func (p *terminalPage) failures() {
 	if len(failed) == 0 {
 		return
 	}
-	p.Headline("Failed: "+count(len(failed), "clause"), "")
+	p.headline(Fail, failed)
 	for _, c := range failed {
 		p.heading(c)
 		p.field("Requirement", c.Requirement, all, p.Plain)
@@ -67,7 +69,7 @@ func (p *terminalPage) place(e Evidence) string {
 func (p *terminalPage) others(violations []Evidence, more int) {
 	if p.Verbose {
 		if more > 0 {
-			p.field("And", count(more, "further observation")+", not kept", all, p.Faint)
+			p.field("And", page.Count(more, "further observation")+", not kept", all, p.Faint)
 		}
 		return
 	}
@@ -102,17 +104,8 @@ func (p *terminalPage) readings(e Evidence, c Clause) {
 		ids = c.Readings
 	}
 	for _, id := range ids {
-		p.field("Reading", p.reading(id), all, p.Plain)
+		p.field("Reading", p.r.reading(id), all, p.Plain)
 	}
-}
-
-func (p *terminalPage) reading(id string) string {
-	for _, r := range p.r.Readings {
-		if r.ID == id {
-			return fmt.Sprintf("%s %s (%s)", id, r.Title, r.Basis)
-		}
-	}
-	return id
 }
 
 // traceOnce shows the requests and bytes of a scenario, the first time that a
@@ -153,7 +146,7 @@ func (p *terminalPage) warnings() {
 	if len(warned) == 0 {
 		return
 	}
-	p.Headline("Warned: "+count(len(warned), "clause"), "recommended, or not said by the text; --strict makes them fail")
+	p.headline(Warn, warned)
 	for _, c := range warned {
 		p.heading(c)
 		p.field("Requirement", c.Requirement, p.limit(linesOfWarn), p.Plain)
@@ -205,7 +198,7 @@ func (p *terminalPage) errors() {
 	if len(faults) == 0 {
 		return
 	}
-	p.Headline("The suite or its environment broke", "this counts neither for nor against the subject")
+	p.Headline(headings[Error].title, headings[Error].note)
 	for _, f := range faults {
 		p.Blank()
 		p.Line(p.Bad(marks[Error]) + " " + p.Strong(f.scenario))

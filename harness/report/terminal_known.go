@@ -3,6 +3,8 @@ package report
 import (
 	"cmp"
 	"fmt"
+
+	"github.com/pugcheck/pugcheck/harness/page"
 )
 
 // unstable shows the clauses that repeated runs disagree on: how they differ, a run
@@ -12,7 +14,7 @@ func (p *terminalPage) unstable() {
 	if len(clauses) == 0 {
 		return
 	}
-	p.Headline("Unstable: "+count(len(clauses), "clause"), "kept in some runs of the same scenarios and violated in others")
+	p.headline(Unstable, clauses)
 	for _, c := range clauses {
 		p.heading(c)
 		p.field("Requirement", c.Requirement, all, p.Plain)
@@ -63,7 +65,7 @@ func (p *terminalPage) known() {
 	if len(clauses) == 0 {
 		return
 	}
-	p.Headline("Known: "+count(len(clauses), "clause"), "as listed in "+p.r.listName()+", so they do not count")
+	p.Headline("Known: "+page.Count(len(clauses), "clause"), "as listed in "+p.r.listName()+", so they do not count")
 	for _, c := range clauses {
 		if p.Verbose {
 			p.heading(c)

@@ -55,6 +55,12 @@ func (p *terminalPage) field(label, text string, limit page.Limit, ofText page.I
 	p.Hanging(p.label(label), page.Fold(text, p.Width()-labelColumn), limit, ofText)
 }
 
+// headline stands above all clauses with a verdict.
+func (p *terminalPage) headline(v Verdict, clauses []Clause) {
+	h := headings[v]
+	p.Headline(h.title+": "+page.Count(len(clauses), "clause"), h.note)
+}
+
 // heading is the first line on a clause that something is said against.
 func (p *terminalPage) heading(c Clause) {
 	p.Blank()

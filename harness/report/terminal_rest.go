@@ -9,7 +9,21 @@ import (
 
 // notExercised groups what nothing decided by the reason for it.
 func (p *terminalPage) notExercised() {
-	p.grouped(p.byVerdict(NotExercised), "Not exercised", "nothing decisive happened")
+	clauses := p.byVerdict(NotExercised)
+	if len(clauses) == 0 {
+		return
+	}
+	p.headline(NotExercised, clauses)
+	for _, g := range byReason(clauses) {
+		lines, more := p.limit(linesOfWarn).Cut(page.Fold(g.reason, p.Width()-4))
+		if more > 0 {
+			lines[len(lines)-1] += " …"
+		}
+		p.Lines(2, lines, p.Plain)
+		if p.r.Blocked == "" || p.Verbose { // else it is nearly everything
+			p.words(6, g.ids)
+		}
+	}
 }
 
 // untestable is a number for most readers; the reasons are long.
@@ -18,7 +32,7 @@ func (p *terminalPage) untestable() {
 	if len(clauses) == 0 || p.r.Blocked != "" && !p.Verbose {
 		return
 	}
-	p.Headline("Untestable: "+count(len(clauses), "clause"), "no observation from outside can decide them")
+	p.headline(Untestable, clauses)
 	if !p.Verbose {
 		p.words(4, ids(clauses))
 		return
@@ -33,7 +47,7 @@ func (p *terminalPage) notJudged() {
 	if len(clauses) == 0 || p.r.Blocked != "" && !p.Verbose {
 		return
 	}
-	p.Headline("Not judged: "+count(len(clauses), "clause"), "no scenario covers them yet")
+	p.headline(NotJudged, clauses)
 	switch {
 	case p.Verbose || p.Unjudged == "":
 		p.words(4, ids(clauses))
@@ -48,7 +62,7 @@ func (p *terminalPage) beyondSet() {
 	if len(p.r.Beyond) == 0 {
 		return
 	}
-	p.Headline("Not in requirements "+p.r.Requirements.Set+": "+count(len(p.r.Beyond), "clause"), "judged too, and counted neither for nor against the subject")
+	p.Headline("Not in requirements "+p.r.Requirements.Set+": "+page.Count(len(p.r.Beyond), "clause"), "judged too, and counted neither for nor against the subject")
 	kept := []Clause{}
 	for _, c := range p.r.Beyond {
 		violations := ofVerdict(c.Evidence, c.Verdict)
@@ -68,33 +82,6 @@ func (p *terminalPage) beyondSet() {
 		p.Blank()
 		p.Line("  " + p.Faint("not violated"))
 		p.words(4, ids(kept))
-	}
-}
-
-// grouped lists clauses by reason, the most common reason first.
-func (p *terminalPage) grouped(clauses []Clause, title, note string) {
-	if len(clauses) == 0 {
-		return
-	}
-	byReason := map[string][]Clause{}
-	var reasons []string
-	for _, c := range clauses {
-		if byReason[c.Reason] == nil {
-			reasons = append(reasons, c.Reason)
-		}
-		byReason[c.Reason] = append(byReason[c.Reason], c)
-	}
-	sort.SliceStable(reasons, func(i, j int) bool { return len(byReason[reasons[i]]) > len(byReason[reasons[j]]) })
-	p.Headline(title+": "+count(len(clauses), "clause"), note)
-	for _, r := range reasons {
-		lines, more := p.limit(linesOfWarn).Cut(page.Fold(r, p.Width()-4))
-		if more > 0 {
-			lines[len(lines)-1] += " …"
-		}
-		p.Lines(2, lines, p.Plain)
-		if p.r.Blocked == "" || p.Verbose { // else it is nearly everything
-			p.words(6, ids(byReason[r]))
-		}
 	}
 }
 
@@ -132,5 +119,5 @@ func (p *terminalPage) timing() {
 		p.Linef("%10.1f %10.1f %10.1f %10.1f  %s", sc.Timing.TotalMS, sc.Timing.SubjectMS, sc.Timing.HarnessMS, sc.Timing.HarnessCPUMS, sc.ID)
 	}
 	n := float64(len(ran))
-	p.Linef("%10.1f %10.1f %10.1f %10.1f  %s", (harness+subject)/n, subject/n, harness/n, processor/n, p.Strong("mean of "+count(len(ran), "scenario")))
+	p.Linef("%10.1f %10.1f %10.1f %10.1f  %s", (harness+subject)/n, subject/n, harness/n, processor/n, p.Strong("mean of "+page.Count(len(ran), "scenario")))
 }

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"html"
 	"strings"
 
+	"github.com/pugcheck/pugcheck/harness/document"
 	"github.com/pugcheck/pugcheck/harness/report"
 )
 
@@ -39,10 +39,10 @@ func diffMarkdown(d *report.Diff) string {
 	if d.Regressed() {
 		sign = "❌"
 	}
-	fmt.Fprintf(&b, "### %s %s: %s\n\n%s\n\n", sign, inline(d.New.Suite), inline(d.New.Subject), inline(d.Sentence()))
-	fmt.Fprintf(&b, "- before: %s\n- now: %s\n", inline(describe(d.Old)), inline(describe(d.New)))
+	fmt.Fprintf(&b, "### %s %s: %s\n\n%s\n\n", sign, document.MarkdownText(d.New.Suite), document.MarkdownText(d.New.Subject), document.MarkdownText(d.Sentence()))
+	fmt.Fprintf(&b, "- before: %s\n- now: %s\n", document.MarkdownText(describe(d.Old)), document.MarkdownText(describe(d.New)))
 	for _, n := range d.Notes {
-		fmt.Fprintf(&b, "- note: %s\n", inline(n))
+		fmt.Fprintf(&b, "- note: %s\n", document.MarkdownText(n))
 	}
 	for _, part := range []struct {
 		title string
@@ -53,7 +53,7 @@ func diffMarkdown(d *report.Diff) string {
 		}
 		fmt.Fprintf(&b, "\n#### %s\n\n| clause | level | before | now | what is demanded |\n| --- | --- | --- | --- | --- |\n", part.title)
 		for _, c := range part.list {
-			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", inline(c.Clause), c.Level, marked(c.Old), marked(c.New), inline(c.Requirement))
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", document.MarkdownText(c.Clause), c.Level, marked(c.Old), marked(c.New), document.MarkdownText(c.Requirement))
 		}
 	}
 	for _, c := range d.Regressions {
@@ -68,7 +68,7 @@ func diffMarkdown(d *report.Diff) string {
 		}
 		fmt.Fprintf(&b, "\n#### %s\n\n", part.title)
 		for _, g := range grouped(part.list, func(c report.Change) string { return string(shown(c)) }) {
-			fmt.Fprintf(&b, "- %s: %s\n", marked(shown(g.first)), inline(strings.Join(g.ids, ", ")))
+			fmt.Fprintf(&b, "- %s: %s\n", marked(shown(g.first)), document.MarkdownText(strings.Join(g.ids, ", ")))
 		}
 	}
 	return b.String()
@@ -82,18 +82,18 @@ func writeEvidence(b *strings.Builder, c report.Change) {
 	if e == nil && c.Reason == "" {
 		return
 	}
-	fmt.Fprintf(b, "\n<details><summary>%s: %s</summary>\n\n", html.EscapeString(c.Clause), becoming(c))
+	fmt.Fprintf(b, "\n<details><summary>%s: %s</summary>\n\n", document.MarkdownHTML(c.Clause), becoming(c))
 	if e == nil {
-		fmt.Fprintf(b, "%s\n", inline(c.Reason))
+		fmt.Fprintf(b, "%s\n", document.MarkdownText(c.Reason))
 	} else {
 		if e.Acceptable != "" {
-			fmt.Fprintf(b, "Acceptable:\n\n%s\n", fenced(e.Acceptable))
+			fmt.Fprintf(b, "Acceptable:\n\n%s\n", document.MarkdownFence("text", e.Acceptable))
 		}
 		if e.Seen != "" {
-			fmt.Fprintf(b, "Seen in %s:\n\n%s\n", inline(place(e)), fenced(e.Seen))
+			fmt.Fprintf(b, "Seen in %s:\n\n%s\n", document.MarkdownText(place(e)), document.MarkdownFence("text", e.Seen))
 		}
 		if c.Repro != "" {
-			fmt.Fprintf(b, "Repeat with:\n\n%s\n", fenced(c.Repro))
+			fmt.Fprintf(b, "Repeat with:\n\n%s\n", document.MarkdownFence("text", c.Repro))
 		}
 	}
 	b.WriteString("</details>\n")

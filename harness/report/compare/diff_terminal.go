@@ -88,7 +88,7 @@ func (p *diffPage) head(d *report.Diff) {
 // describe is a run in one line.
 func describe(r report.Run) string {
 	s := r.Summary
-	text := fmt.Sprintf("%s: %d pass · %d fail · %d warn", count(s.Clauses, "clause"), s.Pass, s.Fail, s.Warn)
+	text := fmt.Sprintf("%s: %d pass · %d fail · %d warn", page.Count(s.Clauses, "clause"), s.Pass, s.Fail, s.Warn)
 	for _, more := range []struct {
 		n    int
 		what string
@@ -126,7 +126,7 @@ func (p *diffPage) inFull(title string, list []report.Change) {
 	if len(list) == 0 {
 		return
 	}
-	p.Headline(title+": "+count(len(list), "clause"), "")
+	p.Headline(title+": "+page.Count(len(list), "clause"), "")
 	for _, c := range list {
 		v := shown(c)
 		p.Blank()
@@ -160,8 +160,8 @@ func (p *diffPage) byReason(title, note string, list []report.Change) {
 	if len(list) == 0 {
 		return
 	}
-	p.Headline(title+": "+count(len(list), "clause"), note)
-	for _, g := range grouped(list, func(c report.Change) string { return oneLine(c.Reason) }) {
+	p.Headline(title+": "+page.Count(len(list), "clause"), note)
+	for _, g := range grouped(list, func(c report.Change) string { return page.OneLine(c.Reason) }) {
 		p.Lines(2, page.Fold(g.key, p.Width()-2), p.Plain)
 		p.Lines(6, page.Fold(strings.Join(g.ids, " "), p.Width()-6), p.ID)
 	}
@@ -172,7 +172,7 @@ func (p *diffPage) lines(title string, list []report.Change) {
 	if len(list) == 0 {
 		return
 	}
-	p.Headline(title+": "+count(len(list), "clause"), "")
+	p.Headline(title+": "+page.Count(len(list), "clause"), "")
 	for _, g := range grouped(list, becoming) {
 		v := shown(g.first)
 		p.Line("  " + v.Ink(p.Palette)(v.Mark()) + " " + g.key)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pugcheck/pugcheck/harness/page"
 	"github.com/pugcheck/pugcheck/harness/report"
 )
 
@@ -170,14 +171,14 @@ func (c *Cell) add(clause *report.Clause) {
 
 // findingOf is a clause in one cell.
 func findingOf(c *report.Clause) Finding {
-	f := Finding{Verdict: c.Verdict, Why: oneLine(c.Reason), Known: oneLine(c.Known)}
+	f := Finding{Verdict: c.Verdict, Why: page.OneLine(c.Reason), Known: page.OneLine(c.Known)}
 	if c.Verdict == report.Pass {
 		f.Why = ""
 		return f
 	}
 	for _, e := range c.Evidence {
 		if f.Why == "" && e.Seen != "" && e.Verdict != report.Pass {
-			f.Why = oneLine(e.Seen)
+			f.Why = page.OneLine(e.Seen)
 		}
 	}
 	return f

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"sync"
 
+	"github.com/pugcheck/pugcheck/harness/page"
 	"github.com/pugcheck/pugcheck/harness/report"
 )
 
@@ -17,7 +18,7 @@ var matrixTemplate string
 var parsed = sync.OnceValues(func() (*template.Template, error) {
 	return template.New("matrix").Funcs(template.FuncMap{
 		"mark":  func(v report.Verdict) string { return v.Mark() },
-		"count": count,
+		"count": page.Count,
 		// As wide as the grid makes the first of its columns, which counts for three.
 		"share": func(columns int) template.CSS { return template.CSS(fmt.Sprintf("%.2f%%", 300/float64(columns+3))) },
 	}).Parse(matrixTemplate)
@@ -36,5 +37,3 @@ func matrixHTML(m *Matrix) ([]byte, error) {
 	}
 	return b.Bytes(), nil
 }
-
-func htmlText(text string) string { return template.HTMLEscapeString(text) }

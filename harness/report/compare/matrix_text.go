@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/pugcheck/pugcheck/harness/document"
 	"github.com/pugcheck/pugcheck/harness/page"
 	"github.com/pugcheck/pugcheck/harness/report"
 )
@@ -88,7 +89,7 @@ func (t Terminal) clauses(p *page.Page, m *Matrix, title string, names []string,
 	if len(rows) == 0 {
 		return
 	}
-	p.Headline(title+": "+count(len(rows), "clause"), "")
+	p.Headline(title+": "+page.Count(len(rows), "clause"), "")
 	p.Table(0, append([]string{""}, names...), rows)
 	if !t.Verbose {
 		return
@@ -126,7 +127,7 @@ func matrixMarkdown(m *Matrix) string {
 	head := func(first string) {
 		b.WriteString("| " + first + " |")
 		for _, c := range m.Columns {
-			b.WriteString(" " + inline(c.Label) + " |")
+			b.WriteString(" " + document.MarkdownText(c.Label) + " |")
 		}
 		b.WriteString("\n| --- |" + strings.Repeat(" --- |", len(m.Columns)) + "\n")
 	}
@@ -143,25 +144,25 @@ func matrixMarkdown(m *Matrix) string {
 	}
 	b.WriteString("Passed of the clauses of each section, and the worst verdict.\n\n")
 	for _, n := range m.Notes {
-		fmt.Fprintf(&b, "- note: %s\n", inline(n))
+		fmt.Fprintf(&b, "- note: %s\n", document.MarkdownText(n))
 	}
 	if len(m.Notes) > 0 {
 		b.WriteString("\n")
 	}
 	head("section")
 	for _, s := range m.Sections {
-		row(inline(s.ID+" "+s.Title), s.Cells)
+		row(document.MarkdownText(s.ID+" "+s.Title), s.Cells)
 	}
 	row("**all**", m.Total)
 	b.WriteString("\n")
 	for _, c := range m.Columns {
-		fmt.Fprintf(&b, "- %s\n", inline(c.Conclusion))
+		fmt.Fprintf(&b, "- %s\n", document.MarkdownText(c.Conclusion))
 	}
 	for _, s := range m.Sections {
-		fmt.Fprintf(&b, "\n<details><summary>%s %s</summary>\n\n", htmlText(s.ID), htmlText(s.Title))
+		fmt.Fprintf(&b, "\n<details><summary>%s %s</summary>\n\n", document.MarkdownHTML(s.ID), document.MarkdownHTML(s.Title))
 		head("clause")
 		for _, c := range s.Clauses {
-			b.WriteString("| " + inline(c.ID) + ": " + inline(c.Requirement) + " |")
+			b.WriteString("| " + document.MarkdownText(c.ID) + ": " + document.MarkdownText(c.Requirement) + " |")
 			for _, f := range c.Cells {
 				b.WriteString(" " + findingMarkdown(f) + " |")
 			}
@@ -181,10 +182,10 @@ func findingMarkdown(f Finding) string {
 	}
 	text := marked(f.Verdict)
 	if f.Known != "" {
-		text += " (known: " + inline(page.Truncate(f.Known, longestWhy)) + ")"
+		text += " (known: " + document.MarkdownText(page.Truncate(f.Known, longestWhy)) + ")"
 	}
 	if f.Why != "" {
-		text += ": " + inline(page.Truncate(f.Why, longestWhy))
+		text += ": " + document.MarkdownText(page.Truncate(f.Why, longestWhy))
 	}
 	return text
 }

@@ -1,11 +1,11 @@
-package report
+package document
 
 import (
 	"fmt"
 	"html"
 	"strings"
 
-	"github.com/pugcheck/pugcheck/harness/document"
+	"github.com/pugcheck/pugcheck/harness/page"
 )
 
 // markdownEscapes is what means something within a line of GitHub's Markdown, table cells
@@ -15,19 +15,19 @@ var markdownEscapes = strings.NewReplacer(
 	`|`, `\|`, `~`, `\~`, `&`, `\&`, `$`, `\$`, `://`, `\://`, `www.`, `www\.`, `@`, `\@`,
 )
 
-// markdownText is a text as one line of Markdown that says what the text says.
-func markdownText(text string) string {
-	return markdownEscapes.Replace(strings.Join(strings.Fields(document.Plain(text)), " "))
+// MarkdownText is a text as one line of Markdown that says what the text says.
+func MarkdownText(text string) string {
+	return markdownEscapes.Replace(page.OneLine(Plain(text)))
 }
 
-// markdownHTML is a text as one line within an element of HTML.
-func markdownHTML(text string) string {
-	return html.EscapeString(strings.Join(strings.Fields(document.Plain(text)), " "))
+// MarkdownHTML is a text as one line within an element of HTML.
+func MarkdownHTML(text string) string {
+	return html.EscapeString(page.OneLine(Plain(text)))
 }
 
-// markdownCode is a text as a code span.
-func markdownCode(text string) string {
-	text = strings.Join(strings.Fields(document.Plain(text)), " ")
+// MarkdownCode is a text as a code span.
+func MarkdownCode(text string) string {
+	text = page.OneLine(Plain(text))
 	if text == "" {
 		return ""
 	}
@@ -39,16 +39,16 @@ func markdownCode(text string) string {
 	return ticks + pad + text + pad + ticks
 }
 
-// markdownCell is a text as a code span in a table, where a bar ends the cell even in
+// MarkdownCell is a text as a code span in a table, where a bar ends the cell even in
 // code.
-func markdownCell(text string) string {
-	return strings.ReplaceAll(markdownCode(text), "|", `\|`)
+func MarkdownCell(text string) string {
+	return strings.ReplaceAll(MarkdownCode(text), "|", `\|`)
 }
 
-// markdownFence is a text as a block of code, fenced by more backticks than stand
+// MarkdownFence is a text as a block of code, fenced by more backticks than stand
 // anywhere in it.
-func markdownFence(language, text string) string {
-	text = document.Plain(text)
+func MarkdownFence(language, text string) string {
+	text = Plain(text)
 	fence := strings.Repeat("`", max(3, longestRun(text, '`')+1))
 	return fmt.Sprintf("%s%s\n%s\n%s\n", fence, language, text, fence)
 }
