@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	goruntime "runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -190,11 +191,15 @@ func (j *judgement) handlerSubject(args []string, dash int) error {
 			return err
 		}
 		h.Command, h.URL, j.typed = words, "", typed
-		if strings.HasPrefix(words[0], "http://") || strings.HasPrefix(words[0], "https://") {
+		scheme, _, hasScheme := strings.Cut(words[0], "://")
+		switch {
+		case hasScheme && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")):
 			if len(words) > 1 {
 				return fmt.Errorf("a handler is one URL or one command; behind %s stands %s", words[0], profile.Quote(words[1:]))
 			}
 			h.Command, h.URL = nil, words[0]
+		case len(words) == 1 && !exists(words[0]) && hostAndPort(words[0]):
+			return fmt.Errorf("%[1]s is no program; if it is the address of a handler, write http://%[1]s", words[0])
 		}
 	}
 	switch {
@@ -208,6 +213,17 @@ func (j *judgement) handlerSubject(args []string, dash int) error {
 		j.subject = report.Subject{Name: profile.Quote(h.Command), Command: h.Command}
 	}
 	return nil
+}
+
+// hostAndPort tells whether a word reads like a URL that lacks its scheme.
+func hostAndPort(word string) bool {
+	address, _, _ := strings.Cut(word, "/")
+	host, port, err := net.SplitHostPort(address)
+	if err != nil || host == "" {
+		return false
+	}
+	_, err = strconv.ParseUint(port, 10, 16)
+	return err == nil
 }
 
 // handlerFiles are the files that what is judged depends on: those that the command
@@ -245,6 +261,9 @@ func reachable(target string) error {
 	}
 	if u.Scheme != "http" || u.Host == "" {
 		return fmt.Errorf("the handler's URL %s: a runtime calls handlers by http://HOST:PORT/PATH", target)
+	}
+	if _, err := strconv.ParseUint(u.Port(), 10, 16); err != nil && u.Port() != "" {
+		return fmt.Errorf("the handler's URL %s: there is no port %s", target, u.Port())
 	}
 	address := u.Host
 	if u.Port() == "" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -145,6 +146,9 @@ func splitCommand(args []string, dash int) (words, typed []string, err error) {
 			return nil, nil, err
 		}
 		words = append(split, args[1:]...)
+	}
+	if len(words) == 0 || words[0] == "" {
+		return nil, nil, errors.New("the command is empty; name a program")
 	}
 	typed = append([]string{"--"}, words...)
 	splits := len(words) == 1 && strings.ContainsAny(words[0], " \t\n'\"\\") // what would be split if it stood alone

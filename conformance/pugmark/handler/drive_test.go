@@ -314,3 +314,31 @@ func TestServers(t *testing.T) {
 		t.Errorf("an answer came: %v", err)
 	}
 }
+
+// TestArrivalOfARecord: a banner that comes at once does not make the Output behind it
+// an early one.
+func TestArrivalOfARecord(t *testing.T) {
+	e := driveProcess(t, Plan{
+		Chunks:  []Chunk{{Bytes: []byte("{}\n")}, {Bytes: []byte("{}\n"), After: 100 * time.Millisecond}},
+		Timeout: patience,
+	}, "sh", "-c", `echo Agent; cat >/dev/null; echo '{"name":"a"}'`)
+	records := e.Records()
+	if len(records) != 1 || len(e.Sent) != 2 {
+		t.Fatalf("%s, output %q", e.How(), e.Output)
+	}
+	if e.arrival(0) != e.First || e.arrival(records[0].Offset) < e.Sent[1] {
+		t.Errorf("banner after %s (first byte %s), record after %s, sent %v", e.arrival(0), e.First, e.arrival(records[0].Offset), e.Sent)
+	}
+}
+
+// TestQuotedBeginsWithALine: of a long complaint the last lines are shown, whole ones
+// where they are of ordinary length.
+func TestQuotedBeginsWithALine(t *testing.T) {
+	trace := strings.Repeat("  File \"agent.py\", line 3, in main\n", 40) + "ValueError: no number"
+	if got := quoted(trace); !strings.HasPrefix(got, "; stderr: …   File \"agent.py\"") || !strings.HasSuffix(got, "ValueError: no number") {
+		t.Error(got)
+	}
+	if got := quoted("x\n" + strings.Repeat("é", 300)); len(got) < 400 || !strings.HasPrefix(got, "; stderr: … é") {
+		t.Error(got)
+	}
+}

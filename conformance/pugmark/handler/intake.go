@@ -57,6 +57,16 @@ func (i *intake) take(part []byte) {
 	}
 }
 
+// arrival is when the byte at an offset of the output came.
+func (e *Exchange) arrival(offset int64) time.Duration {
+	for _, p := range e.pieces {
+		if offset < int64(p.to) {
+			return p.at
+		}
+	}
+	return e.Last
+}
+
 // into hands over what came.
 func (i *intake) into(e *Exchange) {
 	i.mu.Lock()

@@ -82,6 +82,21 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
+// TestEchoIsNoFrame: a handler that passes on a field that it was sent puts no frame
+// around records.
+func TestEchoIsNoFrame(t *testing.T) {
+	const sent = `{"event":"memory","x-record":{"data":"eA==","fork":true}}` + "\n"
+	e := written(sent)
+	if violated, _, text := judged(e); !slices.Contains(violated, "P3-3") {
+		t.Errorf("of its own: %q %s", violated, text)
+	}
+	e = written(sent)
+	e.Input = []byte(sent)
+	if violated, _, text := judged(e); slices.Contains(violated, "P3-3") {
+		t.Errorf("an echo: %q %s", violated, text)
+	}
+}
+
 // TestNothingPassesWithoutEvidence: an invocation without Outputs and requests proves no
 // rule about them.
 func TestNothingPassesWithoutEvidence(t *testing.T) {

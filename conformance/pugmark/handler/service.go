@@ -77,7 +77,11 @@ func quoted(said string) string {
 		return "; it wrote nothing to stderr"
 	}
 	if len(said) > 400 {
-		said = "… " + strings.ToValidUTF8(said[len(said)-400:], "")
+		said = said[len(said)-400:]
+		if _, lines, several := strings.Cut(said, "\n"); several && len(lines) >= 100 {
+			said = lines // from the beginning of a line on, unless little is left then
+		}
+		said = "… " + strings.ToValidUTF8(said, "")
 	}
 	return "; stderr: " + said
 }
