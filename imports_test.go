@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path"
 	"sort"
@@ -75,6 +76,31 @@ func TestPackageNames(t *testing.T) {
 		switch path.Base(p.ImportPath) {
 		case "util", "utils", "common", "helpers", "types":
 			t.Errorf("%s: name a package after what it gives, not after being shared", p.ImportPath)
+		}
+	}
+}
+
+// TestArchitectureNamesEveryPackage keeps the tree of docs/architecture.md whole. What is
+// below the packages of the reference is told in its own documentation.
+func TestArchitectureNamesEveryPackage(t *testing.T) {
+	doc, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(doc), "\n```\n")
+	tree, _, _ := strings.Cut(rest, "\n```\n")
+	named := map[string]bool{}
+	for line := range strings.Lines(tree) {
+		for _, word := range strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == ',' || r == '\n' }) {
+			if folder, ok := strings.CutSuffix(word, "/"); ok {
+				named[path.Base(folder)] = true
+			}
+		}
+	}
+	for _, p := range listPackages(t) {
+		if room := roomOf(p.ImportPath); room != "" && !strings.HasPrefix(p.ImportPath, module+"/reference/pugmark/") &&
+			!strings.HasPrefix(p.ImportPath, module+"/fixtures/pugmark/") && !named[path.Base(p.ImportPath)] {
+			t.Errorf("the tree of docs/architecture.md lacks %s", p.ImportPath)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func watchHandler(t *testing.T, handler string, args ...string) *watched {
 	t.Helper()
 	w := &watched{dir: t.TempDir()}
 	w.process = &process{T: t}
-	w.write("agent", handler)
+	w.replace("agent", handler)
 	args = append([]string{"handler", "--watch", "--seed", "5", "--only", "P3.1-2,P3-15"}, args...)
 	w.process = startProcess(t, []string{"NO_COLOR=1"}, append(args, "sh", w.path("agent"))...)
 	return w
@@ -35,19 +35,20 @@ func watchHandler(t *testing.T, handler string, args ...string) *watched {
 
 func (w *watched) path(name string) string { return filepath.Join(w.dir, name) }
 
-func (w *watched) write(name, text string) {
-	w.Helper()
-	if err := os.WriteFile(w.path(name), []byte(text), 0o600); err != nil {
-		w.Fatal(err)
-	}
-}
-
-// replace does as editors do.
 func (w *watched) replace(name, text string) {
 	w.Helper()
-	w.write(name+"~", text)
-	if err := os.Rename(w.path(name+"~"), w.path(name)); err != nil {
-		w.Fatal(err)
+	replaceFile(w.T, w.path(name), text)
+}
+
+// replaceFile does as editors do. Between that a file is emptied and that it is written
+// to, a busy machine may leave enough time for it to be looked at.
+func replaceFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path+"~", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path+"~", path); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -93,14 +94,14 @@ func TestWatch(t *testing.T) {
 	w.replace("agent", urlSafe)
 	w.wantSaid([]string{"after a change of " + w.path("agent"), "Changed: 1 clause\n", "✗ P3.1-2  not-exercised → fail", "Failed: 1 clause", "base64 in the URL-safe alphabet", "does not conform"}, "pass  fail", "P3-15")
 
-	w.write("agent", "# the same\n"+urlSafe)
+	w.replace("agent", "# the same\n"+urlSafe)
 	w.wantSaid([]string{"Nothing changed: 2 clauses as before.", "Still violated\n  P3.1-2\n"}, "Changed", "Failed")
 
 	// A program with a mistake is no handler at all, and what was known of it is gone.
-	w.write("agent", "exit 7\n")
+	w.replace("agent", "exit 7\n")
 	w.wantSaid([]string{"Nothing else was started", "exit status 7", "Scenarios that are gone"})
 
-	w.write("agent", noLineFeed)
+	w.replace("agent", noLineFeed)
 	w.wantSaid([]string{"! P3-15 ", "→ warn", "Warned: 1 clause", "Scenarios that are new"}, "Failed: ")
 
 	w.signal(syscall.SIGINT)
@@ -133,12 +134,7 @@ func TestWatchFurtherFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	log := filepath.Join(dir, "log.ndjson")
-	write := func(text string) {
-		t.Helper()
-		if err := os.WriteFile(log, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write := func(text string) { t.Helper(); replaceFile(t, log, text) }
 	write(`{"text":"a note"}` + "\n")
 	w := watchHandler(t, keepsAll, "--log", log)
 	w.wantSaid([]string{"watching " + log + ", "}, "Failed")

@@ -63,11 +63,11 @@ func TestConclude(t *testing.T) {
 			"./x: not shown to conform as a whole to acme v1 (runtime, subprocess), and nothing found against it: 2 of 4 MUSTs judged.\n" +
 				"2 MUSTs not exercised: the runtime was declared to lack http (--without http, or the profile)."},
 		{"it never did something, and no scenario covers another", func(r *Result) {
-			without(&r.Clauses[0], "the handler did not fork on any log.")
+			without(&r.Clauses[0], "the handler did not ask on any log.")
 			r.Clauses[3].Verdict = NotJudged
 		}, Conforming, false, "2 of 4 MUSTs kept",
 			"./x: not shown to conform as a whole to acme v1 (runtime, subprocess + http), and nothing found against it: 2 of 4 MUSTs judged.\n" +
-				"1 MUST not exercised: the handler did not fork on any log.\n" +
+				"1 MUST not exercised: the handler did not ask on any log.\n" +
 				"1 MUST not judged: no scenario covers it yet."},
 		{"a recommendation was not exercised", func(r *Result) { without(&r.Clauses[4], "it never came up") }, Conforming, true, "conforming",
 			"./x: conforming to acme v1 (runtime, subprocess + http): 4 of 4 MUSTs judged."},

@@ -4,8 +4,8 @@ import "testing"
 
 func TestStable(t *testing.T) {
 	same := map[string][2]string{
-		"identifier": {"session 00079cde05a6974193f58b36bf787dac has none", "session 00079cdf0ba6974193f58b36bf787d0c has none"},
-		"key":        {"sessions/year=2026/month=11/day=30/hour=22/05A6974193F58B36BF787DAC/manifest.json", "sessions/year=2027/month=01/day=03/hour=05/05A6974193F58B36BF787DAD/manifest.json"},
+		"identifier": {"order 00079cde05a6974193f58b36bf787dac has none", "order 00079cdf0ba6974193f58b36bf787d0c has none"},
+		"key":        {"orders/year=2026/month=11/day=30/hour=22/05A6974193F58B36BF787DAC/manifest.json", "orders/year=2027/month=01/day=03/hour=05/05A6974193F58B36BF787DAD/manifest.json"},
 		"address":    {"GET http://127.0.0.1:40123/memories/x: status 404", "GET http://127.0.0.1:9123/memories/x: status 404"},
 		"duration":   {"it still ran after 3.004s and was stopped", "it still ran after 2m3.1s and was stopped"},
 		"minutes":    {"within 20s", "within 1m0s"},

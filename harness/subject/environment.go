@@ -69,6 +69,16 @@ func Environment(base []string, set map[string]string) []string {
 	return out
 }
 
+// Variables are the lines NAME=VALUE of an environment, sorted by name, each with a line
+// feed behind it.
+func Variables(env map[string]string) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		b.WriteString(name + "=" + env[name] + "\n")
+	}
+	return b.String()
+}
+
 func reachesCloud(name string) bool {
 	return slices.Contains(cloudNames, name) ||
 		slices.ContainsFunc(cloudPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })

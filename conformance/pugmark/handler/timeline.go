@@ -3,13 +3,12 @@ package handler
 import (
 	"bytes"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/pugcheck/pugcheck/conformance/profile"
 	"github.com/pugcheck/pugcheck/harness/report"
+	"github.com/pugcheck/pugcheck/harness/subject"
 )
 
 // timeline tells the story of the scenario's invocations from what is kept of them.
@@ -70,14 +69,11 @@ const together = time.Millisecond
 
 // given is what the handler was told beside its input: variables, or query and header.
 func (e *Exchange) given() []byte {
-	var b bytes.Buffer
-	for _, k := range slices.Sorted(maps.Keys(e.plan.Env)) {
-		fmt.Fprintf(&b, "%s=%s\n", k, e.plan.Env[k])
-	}
+	b := bytes.NewBufferString(subject.Variables(e.plan.Env))
 	if e.plan.Query != "" {
-		fmt.Fprintf(&b, "?%s\n", e.plan.Query)
+		fmt.Fprintf(b, "?%s\n", e.plan.Query)
 	}
-	_ = e.plan.Header.Write(&b) // a buffer takes everything
+	_ = e.plan.Header.Write(b) // a buffer takes everything
 	return b.Bytes()
 }
 

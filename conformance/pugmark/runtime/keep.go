@@ -12,6 +12,7 @@ import (
 	"github.com/pugcheck/pugcheck/harness/artifacts"
 	"github.com/pugcheck/pugcheck/harness/fakes3"
 	"github.com/pugcheck/pugcheck/harness/probe"
+	"github.com/pugcheck/pugcheck/harness/subject"
 )
 
 // keep writes what the scenario left behind: docs/artifacts.md describes the files.
@@ -191,10 +192,7 @@ func (x *Lab) keepRuns(f *artifacts.Folder) {
 			f.Put(k.Stderr, []byte(s.String()))
 		}
 		fmt.Fprintf(&said, "# run %d: %s\n%s\n", n, profile.Quote(r.argv), s)
-		fmt.Fprintf(&environment, "# run %d\n", n)
-		for _, name := range slices.Sorted(maps.Keys(r.env)) {
-			fmt.Fprintf(&environment, "%s=%s\n", name, r.env[name])
-		}
+		fmt.Fprintf(&environment, "# run %d\n%s", n, subject.Variables(r.env))
 		lines = append(lines, k)
 	}
 	artifacts.Lines(f, "runs.ndjson", lines)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/pugcheck/pugcheck/conformance/pugmark/wire"
 	"github.com/pugcheck/pugcheck/harness/fakes3"
 	"github.com/pugcheck/pugcheck/harness/report"
+	"github.com/pugcheck/pugcheck/harness/subject"
 )
 
 // deed is something that the scenario did to a run.
@@ -105,12 +105,7 @@ func readable(body []byte) []byte {
 }
 
 func (r *Run) timeline(l *report.Timeline, name string) {
-	var given bytes.Buffer
-	fmt.Fprintln(&given, profile.Quote(r.argv))
-	for _, k := range slices.Sorted(maps.Keys(r.env)) {
-		fmt.Fprintf(&given, "%s=%s\n", k, r.env[k])
-	}
-	l.Add(r.began, report.LaneSubject, name+" starts", given.Bytes())
+	l.Add(r.began, report.LaneSubject, name+" starts", []byte(profile.Quote(r.argv)+"\n"+subject.Variables(r.env)))
 	for _, d := range r.deeds {
 		l.Add(d.at, report.LaneSuite, d.what+" "+name)
 	}
