@@ -126,8 +126,8 @@ type htmlLink struct {
 func clauseLink(id string) htmlLink   { return htmlLink{id, document.Anchor(id)} }
 func scenarioLink(id string) htmlLink { return htmlLink{id, "scenario-" + document.Anchor(id)} }
 
-// word is a verdict in words.
-func (v Verdict) word() string { return strings.ReplaceAll(string(v), "-", " ") }
+// Words is a verdict as people read it.
+func (v Verdict) Words() string { return strings.ReplaceAll(string(v), "-", " ") }
 
 // class is a verdict as a CSS class. One that is not known has none.
 func (v Verdict) class() string {

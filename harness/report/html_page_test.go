@@ -62,7 +62,7 @@ func readableWithoutScripts(t *testing.T, b context.Context, file string) {
 	r := told()
 	p.wantShown(append(ids(r.Clauses), ids(r.Beyond)...)...)
 	for _, c := range r.Clauses {
-		if text := eval[string](p, fmt.Sprintf("document.getElementById(%q).innerText", c.ID)); !strings.Contains(text, c.Verdict.word()) || !strings.Contains(text, c.Requirement) {
+		if text := eval[string](p, fmt.Sprintf("document.getElementById(%q).innerText", c.ID)); !strings.Contains(text, c.Verdict.Words()) || !strings.Contains(text, c.Requirement) {
 			t.Errorf("%s is not readable:\n%s", c.ID, text)
 		}
 	}

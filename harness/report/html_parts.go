@@ -81,7 +81,7 @@ func tallyOf(clauses []htmlClause) (ink, mark, tally string) {
 // are open.
 func (p *htmlMaker) clause(c Clause) htmlClause {
 	out := htmlClause{
-		Clause: c, Anchor: document.Anchor(c.ID), Mark: marks[c.Verdict], Word: c.Verdict.word(), Verdict: c.Verdict.class(), Kinds: c.Verdict.class(),
+		Clause: c, Anchor: document.Anchor(c.ID), Mark: marks[c.Verdict], Word: c.Verdict.Words(), Verdict: c.Verdict.class(), Kinds: c.Verdict.class(),
 		Open: slices.Contains([]Verdict{Fail, Error, Unstable}, c.Verdict),
 	}
 	if c.Known != "" {
@@ -94,7 +94,7 @@ func (p *htmlMaker) clause(c Clause) htmlClause {
 		if i > 0 {
 			out.Runs += ", "
 		}
-		out.Runs += fmt.Sprintf("%d %s", i+1, v.word())
+		out.Runs += fmt.Sprintf("%d %s", i+1, v.Words())
 	}
 	told := map[string]bool{}
 	for _, e := range c.Evidence {
@@ -138,7 +138,7 @@ func (r *Result) reading(id string) string {
 func (p *htmlMaker) observation(e Evidence, c Clause) htmlObservation {
 	link := scenarioLink(e.Scenario)
 	o := htmlObservation{
-		Scenario: e.Scenario, Anchor: link.Anchor, Note: noteOn(e), Verdict: e.Verdict.class(), Mark: marks[e.Verdict], Word: e.Verdict.word(),
+		Scenario: e.Scenario, Anchor: link.Anchor, Note: noteOn(e), Verdict: e.Verdict.class(), Mark: marks[e.Verdict], Word: e.Verdict.Words(),
 		Acceptable: document.Excerpt(e.Acceptable, p.seen), Seen: document.Excerpt(e.Seen, p.seen),
 	}
 	for _, id := range e.Readings {

@@ -227,7 +227,7 @@ func TestHTMLOfAClauseSaysEverything(t *testing.T) {
 			continue
 		}
 		text := textOf(part)
-		want := []string{c.Level, c.Basis, c.Requirement, c.Check, c.Verdict.word(), c.Reason, c.Known, c.Outside, c.Over}
+		want := []string{c.Level, c.Basis, c.Requirement, c.Check, c.Verdict.Words(), c.Reason, c.Known, c.Outside, c.Over}
 		for _, id := range c.Readings {
 			want = append(want, r.reading(id))
 		}

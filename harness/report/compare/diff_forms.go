@@ -74,7 +74,7 @@ func diffMarkdown(d *report.Diff) string {
 	return b.String()
 }
 
-func marked(v report.Verdict) string { return signs[v] + " " + string(v) }
+func marked(v report.Verdict) string { return signs[v] + " " + v.Words() }
 
 // writeEvidence writes why a clause regressed.
 func writeEvidence(b *strings.Builder, c report.Change) {

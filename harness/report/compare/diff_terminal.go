@@ -107,11 +107,11 @@ func describe(r report.Run) string {
 func becoming(c report.Change) string {
 	switch {
 	case c.Old == "":
-		return string(c.New)
+		return c.New.Words()
 	case c.New == "":
-		return "was " + string(c.Old)
+		return "was " + c.Old.Words()
 	}
-	return string(c.Old) + " → " + string(c.New)
+	return c.Old.Words() + " → " + c.New.Words()
 }
 
 func shown(c report.Change) report.Verdict {

@@ -19,8 +19,9 @@ var parsed = sync.OnceValues(func() (*template.Template, error) {
 	return template.New("matrix").Funcs(template.FuncMap{
 		"mark":  func(v report.Verdict) string { return v.Mark() },
 		"count": page.Count,
-		// As wide as the grid makes the first of its columns, which counts for three.
-		"share": func(columns int) template.CSS { return template.CSS(fmt.Sprintf("%.2f%%", 300/float64(columns+3))) },
+		"words": func(v report.Verdict) string { return v.Words() },
+		// As wide as the grid makes the first of its columns, beside so many others.
+		"share": func(columns int) template.CSS { return template.CSS(fmt.Sprintf("%.3f%%", 1100/float64(11+8*columns))) },
 	}).Parse(matrixTemplate)
 })
 

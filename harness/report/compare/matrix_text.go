@@ -80,7 +80,7 @@ func (t Terminal) clauses(p *page.Page, m *Matrix, title string, names []string,
 				if f.Verdict == "" {
 					row = append(row, "·")
 				} else {
-					row = append(row, f.Verdict.Mark()+" "+string(f.Verdict))
+					row = append(row, f.Verdict.Mark()+" "+f.Verdict.Words())
 				}
 			}
 			rows = append(rows, row)
