@@ -85,6 +85,7 @@ func TestMatrixInABrowser(t *testing.T) {
 			check(chromedp.Do(ctx, chromedp.Click(chromedp.CSS("#A1 > summary"))))
 			holds(name+": a click unfolds one", "document.querySelector('#A1').open && document.querySelector('#A1 tbody td').checkVisibility()")
 			holds(name+": and nothing else", "!document.querySelector('#A2').open")
+			holds(name+": which the mark in front tells", `['#A1', '#A2'].map(id => getComputedStyle(document.querySelector(id + ' .name'), '::before').content).join() == '"▾","▸"'`)
 			holds(name+": the clauses stand below their sections' cells", `[...document.querySelectorAll('#A1 thead th')].every((th, i) =>
 				Math.abs(th.getBoundingClientRect().left - document.querySelector('#A1 > summary').children[i].getBoundingClientRect().left) < 2)`)
 			holds(name+": cells are as high as their row", `[...document.querySelectorAll('.row')].every(row => [...row.children].every(c =>
