@@ -24,7 +24,8 @@ type bench struct {
 	span      string // the parent span of every invocation, 16 hex digits
 	logs      []Log
 	controls  map[string]*Exchange
-	sensitive map[string]bool // whether the Outputs on a log depend on its bodies
+	fetching  map[string]*Exchange // with all bodies by URL only
+	sensitive map[string]bool      // whether the Outputs on a log depend on its bodies
 }
 
 // open sets the bench up on first use. Servers stay open until the process ends.
@@ -54,7 +55,7 @@ func (b *bench) open(c Config, seed uint64) error {
 		}
 		b.logs = append(b.logs, l)
 	}
-	b.controls, b.sensitive = map[string]*Exchange{}, map[string]bool{}
+	b.controls, b.fetching, b.sensitive = map[string]*Exchange{}, map[string]*Exchange{}, map[string]bool{}
 	b.servers, err = StartServers()
 	return err
 }

@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"reflect"
 	"slices"
 	"time"
 )
@@ -20,6 +21,34 @@ func (x *Lab) Control(log Log) *Exchange {
 	x.bench.controls[log.Name] = e
 	x.bench.mu.Unlock()
 	return e
+}
+
+// Vary is Play, except that what comes to the very invocation of the control run is not
+// made once more: every start of a handler costs, and it would show nothing new.
+func (x *Lab) Vary(log Log, v Variation) *Exchange {
+	x.bench.mu.Lock()
+	control := x.bench.controls[log.Name]
+	x.bench.mu.Unlock()
+	if control == nil || v.Servers != nil || v.Objects != nil || v.Memory != nil || v.PlainBodies {
+		return x.Play(log, v)
+	}
+	root := v.Root
+	if root == "" {
+		root = defaultRoot
+	}
+	if !alike(control.plan, x.plan(log, v, x.bench.servers, root)) {
+		return x.Play(log, v)
+	}
+	x.borrow(control)
+	e := *control
+	e.What, e.log, e.variation = v.What, log, v
+	return &e
+}
+
+// alike tells whether two plans lead to the same invocation, whatever they are called.
+func alike(a, b Plan) bool {
+	a.What, b.What = "", ""
+	return reflect.DeepEqual(a, b)
 }
 
 // borrow notes that the scenario looks at runs which it may not have made itself.
@@ -94,16 +123,33 @@ func (x *Lab) Where(f func(e *Exchange) bool) (Log, *Exchange, bool) {
 // only, with that run. It ends the scenario where there is none.
 func (x *Lab) Fetcher() (Log, *Exchange) {
 	for _, log := range x.Logs() {
-		if len(log.Entries) == 0 || !x.Control(log).Well() {
+		if len(log.Entries) == 0 || silent(x.Control(log)) {
 			continue
 		}
-		e := x.Play(log, Variation{What: "all bodies by URL only", Bodies: ByURL})
+		e := x.byURL(log)
 		if e.Well() && len(e.Records()) > 0 && len(e.from(e.objectFetches)) > 0 {
 			return log, e
 		}
 	}
 	x.Stop(hintFetches)
 	return Log{}, nil
+}
+
+// byURL is the run of a log whose bodies are served by URL only. It is made once per
+// process, like the control run.
+func (x *Lab) byURL(log Log) *Exchange {
+	x.bench.mu.Lock()
+	e := x.bench.fetching[log.Name]
+	x.bench.mu.Unlock()
+	if e != nil {
+		x.borrow(e)
+		return e
+	}
+	e = x.Vary(log, Variation{What: "all bodies by URL only", Bodies: ByURL})
+	x.bench.mu.Lock()
+	x.bench.fetching[log.Name] = e
+	x.bench.mu.Unlock()
+	return e
 }
 
 // objectFetches are the requests to the object server.

@@ -41,6 +41,9 @@ type borrowing struct {
 	run *Exchange
 }
 
+// defaultRoot is the path of the memory root.
+const defaultRoot = "/memories/"
+
 // enough is how many invocations without an end a scenario waits for.
 const enough = 2
 
@@ -82,7 +85,7 @@ func (x *Lab) Play(log Log, v Variation) *Exchange {
 	}
 	root := v.Root
 	if root == "" {
-		root = "/memories/"
+		root = defaultRoot
 	}
 	x.serve(servers, log, root, v)
 	plan := x.plan(log, v, servers, root)

@@ -20,7 +20,7 @@ var _ = scenario("P3.1", "padding-of-inputs", "bodies of all lengths modulo thre
 			e.Body = append(e.Body[:len(e.Body):len(e.Body)], tail...)
 			longer.Entries = append(longer.Entries, e)
 		}
-		padded := x.Play(longer, Variation{What: "padded bodies", Bodies: Inline})
+		padded := x.Vary(longer, Variation{What: "padded bodies", Bodies: Inline})
 		if !padded.Well() {
 			continue // a longer body is not to its taste, which is its right
 		}
@@ -107,7 +107,7 @@ var _ = scenario("P6", "any-lifecycle-event", "the log with each of the four lif
 	log, _ := x.Exemplar()
 	for _, event := range []string{"start", "fork", "wake", ""} {
 		name, _ := json.Marshal(event) // a string always encodes
-		e := x.Play(log.with(event), Variation{What: "lifecycle event " + string(name)})
+		e := x.Vary(log.with(event), Variation{What: "lifecycle event " + string(name)})
 		x.Clause("P6-7").Holds(e.Well(), "every lifecycle event is one to end well on", "log %s, with %s: %s", log.Name, e.What, e.How())
 	}
 })

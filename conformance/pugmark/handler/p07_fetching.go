@@ -16,7 +16,7 @@ var _ = scenario("P7", "body-at-url", "all bodies by URL only, from servers on t
 	if len(control.Records()) == 0 {
 		x.Stop(hintOutputs)
 	}
-	e := x.Play(log, Variation{What: "all bodies by URL only", Bodies: ByURL})
+	e := x.byURL(log)
 	const demand = "the body is fetched by a GET on exactly the URL of the Input, and gives the Outputs that it gives inline"
 	fetched := e.from(e.objectFetches)
 	for _, f := range fetched {
@@ -67,7 +67,7 @@ var _ = scenario("P7", "other-addresses", "a second invocation whose servers hav
 
 var _ = scenario("P7.1", "data-beside-url", "bodies inline and by URL: both good, then a URL that fails, then one that hangs", "P7.1-3 P7.1-4 S3.1-4 S7.1-4", func(x *Lab) {
 	log, control := x.Exemplar()
-	inline := x.Play(log, Variation{What: "all bodies inline", Bodies: Inline})
+	inline := x.Vary(log, Variation{What: "all bodies inline", Bodies: Inline})
 	both := x.Play(log, Variation{What: "all bodies inline and by URL", Bodies: InlineAndURL})
 	x.Same(log, inline, "S3.1-4", "S7.1-4")
 	x.Same(log, both, "P7.1-3", "S3.1-4", "S7.1-4")
