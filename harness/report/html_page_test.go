@@ -16,6 +16,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pugcheck/pugcheck/harness/report/browsertest"
 )
 
 // TestHTMLInABrowser opens pages in a real browser, clicks and types in them, and keeps
@@ -24,7 +26,7 @@ func TestHTMLInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser")
 	}
-	b := startBrowser(t)
+	b := browsertest.Start(t)
 	file := written(t, told())
 	for _, part := range []struct {
 		name string

@@ -183,7 +183,11 @@ func TestMatrixGolden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		golden(t, "matrix."+format, string(data))
+		text := string(data)
+		if at := strings.Index(text, "<main>"); at > 0 { // above it stands what every document has
+			text = text[at:]
+		}
+		golden(t, "matrix."+format, text)
 	}
 	if _, err := RenderMatrix(m, "json"); err == nil {
 		t.Error("an unknown format is rendered")

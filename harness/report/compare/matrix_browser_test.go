@@ -1,11 +1,9 @@
 package compare
 
 import (
-	"context"
 	"fmt"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,33 +11,9 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
-)
 
-// browse starts a browser, or skips the test.
-func browse(t *testing.T) context.Context {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"} {
-		path, err := exec.LookPath(name)
-		if err != nil {
-			continue
-		}
-		options := append(chromedp.DefaultExecAllocatorOptions[:],
-			chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()),
-			chromedp.Flag("disable-component-update", true), chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND"),
-		)
-		ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
-		t.Cleanup(cancel)
-		ctx, cancel = chromedp.NewContext(ctx)
-		t.Cleanup(cancel)
-		if err := chromedp.Do(ctx); err != nil {
-			t.Fatalf("the browser does not start: %v", err)
-		}
-		t.Cleanup(func() { _ = chromedp.Cancel(ctx) })
-		return ctx
-	}
-	t.Skip("no browser: install the package chromium (apt-get install chromium), or Google Chrome")
-	return nil
-}
+	"github.com/pugcheck/pugcheck/harness/report/browsertest"
+)
 
 // TestMatrixInABrowser looks at the page as people do, with names as long as commands are.
 func TestMatrixInABrowser(t *testing.T) {
@@ -56,7 +30,7 @@ func TestMatrixInABrowser(t *testing.T) {
 	if err := os.WriteFile(file, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	ctx := browse(t)
+	ctx := browsertest.Start(t)
 	check := func(err error) {
 		t.Helper()
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"sync"
 
+	"github.com/pugcheck/pugcheck/harness/document"
 	"github.com/pugcheck/pugcheck/harness/page"
 	"github.com/pugcheck/pugcheck/harness/report"
 )
@@ -14,14 +15,13 @@ import (
 //go:embed matrix.html.tmpl
 var matrixTemplate string
 
+//go:embed matrix.css
+var matrixStyle string
+
 // parsed is made when it is needed: most commands write no matrix.
 var parsed = sync.OnceValues(func() (*template.Template, error) {
 	return template.New("matrix").Funcs(template.FuncMap{
-		"mark":  func(v report.Verdict) string { return v.Mark() },
-		"count": page.Count,
-		"words": func(v report.Verdict) string { return v.Words() },
-		// As wide as the grid makes the first of its columns, beside so many others.
-		"share": func(columns int) template.CSS { return template.CSS(fmt.Sprintf("%.3f%%", 1100/float64(11+8*columns))) },
+		"mark": report.Verdict.Mark, "words": report.Verdict.Words, "count": page.Count, "visible": document.Visible, "anchor": document.Anchor,
 	}).Parse(matrixTemplate)
 })
 
@@ -36,5 +36,10 @@ func matrixHTML(m *Matrix) ([]byte, error) {
 	if err := t.Execute(&b, m); err != nil {
 		return nil, fmt.Errorf("matrix as HTML: %w", err)
 	}
-	return b.Bytes(), nil
+	n := len(m.Columns)
+	// The first column of the tables is as wide as the grid makes it, beside so many others.
+	columns := fmt.Sprintf(":root { --columns: %d; }\ncol.clause { width: %.3f%%; }\n", n, 1100/float64(11+8*n))
+	return document.Document{
+		Title: "pugcheck: " + page.Count(n, "implementation") + " compared", Styles: []string{columns, matrixStyle}, Body: template.HTML(b.String()),
+	}.Bytes()
 }
