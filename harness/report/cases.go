@@ -95,12 +95,9 @@ func (tc *testCase) conclude(v Verdict) {
 	case v == Error:
 		tc.conclusion = broke
 	default:
-		tc.conclusion, tc.reason = skipped, fmt.Sprintf("%s: %s", notDecided[tc.verdict], tc.why())
+		tc.conclusion, tc.reason = skipped, fmt.Sprintf("%s: %s", tc.verdict.Words(), tc.why())
 	}
 }
-
-// notDecided are the verdicts that need a reason, in words.
-var notDecided = map[Verdict]string{NotExercised: "not exercised", Untestable: "untestable", NotJudged: "not judged"}
 
 // why is the reason for which this scenario decided nothing.
 func (tc *testCase) why() string {

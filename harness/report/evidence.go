@@ -113,7 +113,7 @@ func (sc *Scenario) record(x extent) string {
 func (c *Clause) violations() []Evidence {
 	var out []Evidence
 	for _, e := range c.Evidence {
-		if e.Verdict == Fail || e.Verdict == Warn || e.Verdict == Error || e.Verdict == Unstable {
+		if e.Verdict.isFault() {
 			out = append(out, e)
 		}
 	}

@@ -126,17 +126,6 @@ type htmlLink struct {
 func clauseLink(id string) htmlLink   { return htmlLink{id, document.Anchor(id)} }
 func scenarioLink(id string) htmlLink { return htmlLink{id, "scenario-" + document.Anchor(id)} }
 
-// Words is a verdict as people read it.
-func (v Verdict) Words() string { return strings.ReplaceAll(string(v), "-", " ") }
-
-// class is a verdict as a CSS class. One that is not known has none.
-func (v Verdict) class() string {
-	if _, ok := marks[v]; ok {
-		return string(v)
-	}
-	return ""
-}
-
 type htmlPage struct {
 	Suite, Subject string
 	BuiltIn        bool

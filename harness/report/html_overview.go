@@ -95,7 +95,7 @@ func (p *htmlMaker) findings() []htmlFindings {
 			continue
 		}
 		f := htmlFindings{Title: headings[v].title + ": " + page.Count(len(clauses), "clause"), Note: headings[v].note}
-		if notDecided[v] != "" {
+		if v.undecided() {
 			for _, g := range byReason(clauses) {
 				group := htmlGroup{Reason: g.reason}
 				for _, id := range g.ids {

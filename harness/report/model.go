@@ -8,37 +8,6 @@ import "time"
 // Schema names the version of the JSON form of Result.
 const Schema = "pugcheck.results/v1"
 
-// Verdict is what the evidence says about one clause.
-type Verdict string
-
-// The verdicts. Only Fail (and Warn under strict rules) speaks against the subject.
-const (
-	Pass         Verdict = "pass"          // exercised, decisive evidence, no violation
-	Fail         Verdict = "fail"          // a stated or derived requirement was violated
-	Warn         Verdict = "warn"          // a recommendation or an assumed reading was violated
-	NotExercised Verdict = "not-exercised" // nothing decisive happened; the reason says why
-	Untestable   Verdict = "untestable"    // no black-box observation can decide it
-	Error        Verdict = "error"         // the suite or its environment broke
-	NotJudged    Verdict = "not-judged"    // no scenario covers it
-	Unstable     Verdict = "unstable"      // repeated scenarios did not agree
-)
-
-// gravity is the order of verdicts.
-var gravity = map[Verdict]int{Fail: 8, Unstable: 7, Error: 6, Warn: 5, Pass: 4, NotExercised: 3, NotJudged: 2, Untestable: 1}
-
-// Gravity orders verdicts by which of several counts, or is shown in place of all: a
-// decisive failure stands even where the suite broke elsewhere, and a pass outweighs what
-// was not decided. It is 0 for what is no verdict.
-func (v Verdict) Gravity() int { return gravity[v] }
-
-// graver is the verdict that counts where two findings differ.
-func graver(a, b Verdict) Verdict {
-	if b.Gravity() > a.Gravity() {
-		return b
-	}
-	return a
-}
-
 // Result is one run of a suite against one subject.
 type Result struct {
 	Schema     string            `json:"schema"`

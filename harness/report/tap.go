@@ -114,15 +114,15 @@ func tapClause(b *strings.Builder, n int, c *Clause, scenarios map[string]*Scena
 		ok, directive = "not ok", "TODO known failure: "+c.Known
 	case c.Against() || tapped == Error:
 		ok = "not ok"
-	case notDecided[tapped] != "":
-		directive = "SKIP " + notDecided[tapped] + ": " + c.Reason
+	case tapped.undecided():
+		directive = "SKIP " + tapped.Words() + ": " + c.Reason
 	}
 	fmt.Fprintf(b, "%s %d - %s %s", ok, n, tapEscape(document.Plain(c.ID)), tapEscape(phrase(c.Requirement, tapWidth)))
 	if directive != "" {
 		b.WriteString(" # " + tapEscape(phrase(directive, messageWidth)))
 	}
 	b.WriteByte('\n')
-	if c.Verdict == Pass || notDecided[c.Verdict] != "" {
+	if c.Verdict == Pass || c.Verdict.undecided() {
 		return nil
 	}
 	d := tapDiagnostic{Severity: string(c.Verdict), Level: c.Level, Basis: c.Basis, Known: document.Plain(c.Known), Reason: document.Plain(c.Reason), More: c.MoreEvidence}

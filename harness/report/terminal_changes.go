@@ -73,7 +73,7 @@ func otherwise(old, new *Result) []Change {
 
 // gravestSeen is what is said against the subject first; "" where nothing is.
 func gravestSeen(c Clause) string {
-	if !slices.Contains([]Verdict{Fail, Warn, Unstable, Error}, c.Verdict) {
+	if !c.Verdict.isFault() {
 		return ""
 	}
 	for _, e := range c.Evidence {

@@ -6,29 +6,6 @@ import (
 	"github.com/pugcheck/pugcheck/harness/page"
 )
 
-// ink is the colour of a verdict.
-func ink(p page.Palette, v Verdict) page.Ink {
-	switch v {
-	case Pass:
-		return p.Good
-	case Fail, Error, Unstable:
-		return p.Bad
-	case Warn:
-		return p.Caution
-	}
-	return p.Faint
-}
-
-// marks stand for verdicts at the beginning of a line, so that colour is never
-// the only sign.
-var marks = map[Verdict]string{Pass: "✓", Fail: "✗", Warn: "!", Error: "‼", Unstable: "~", NotExercised: "–", Untestable: "–", NotJudged: "–"}
-
-// Mark stands for the verdict where there is no room for a word.
-func (v Verdict) Mark() string { return marks[v] }
-
-// Ink is the verdict's colour.
-func (v Verdict) Ink(p page.Palette) page.Ink { return ink(p, v) }
-
 // of is the colour of a verdict.
 func (p *terminalPage) of(v Verdict) page.Ink { return ink(p.Palette, v) }
 
