@@ -268,17 +268,7 @@ func (p *htmlMaker) facts() []htmlFact {
 			out = append(out, htmlFact{name, value})
 		}
 	}
-	ran := 0
-	for _, sc := range r.Scenarios {
-		if sc.Outcome != "not-run" {
-			ran++
-		}
-	}
-	scenarios := page.Count(len(r.Scenarios), "scenario")
-	if ran < len(r.Scenarios) {
-		scenarios = fmt.Sprintf("%d of %s", ran, scenarios)
-	}
-	add("Ran", scenarios+" in "+seconds(r.DurationMS))
+	add("Ran", r.whatRan()+" in "+seconds(r.DurationMS))
 	if !r.Started.IsZero() {
 		add("Started", r.Started.UTC().Format("2 January 2006, 15:04 ")+time.UTC.String())
 	}

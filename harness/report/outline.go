@@ -2,7 +2,10 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+
+	"github.com/pugcheck/pugcheck/harness/page"
 )
 
 // headings say in every form what a verdict on a list of clauses means.
@@ -62,4 +65,19 @@ func byReason(clauses []Clause) []reasonGroup {
 	}
 	slices.SortStableFunc(out, func(a, b reasonGroup) int { return cmp.Compare(len(b.ids), len(a.ids)) })
 	return out
+}
+
+// whatRan counts the scenarios that were run, as "3 of 5 scenarios".
+func (r *Result) whatRan() string {
+	ran := 0
+	for _, sc := range r.Scenarios {
+		if sc.Outcome != "not-run" {
+			ran++
+		}
+	}
+	text := page.Count(len(r.Scenarios), "scenario")
+	if ran < len(r.Scenarios) {
+		text = fmt.Sprintf("%d of %s", ran, text)
+	}
+	return text
 }

@@ -217,16 +217,7 @@ func (p *terminalPage) counts() {
 	if p.r.Known != nil {
 		p.Line(p.Faint(fmt.Sprintf("%d of these as listed in %s", s.Known, p.r.Known.File)))
 	}
-	ran := 0
-	for _, sc := range p.r.Scenarios {
-		if sc.Outcome != "not-run" {
-			ran++
-		}
-	}
-	scenarios := page.Count(s.Scenarios, "scenario")
-	if ran < s.Scenarios {
-		scenarios = fmt.Sprintf("%d of %s", ran, scenarios)
-	}
+	scenarios := p.r.whatRan()
 	if p.r.Repeats > 1 {
 		scenarios += fmt.Sprintf(", %d times each,", p.r.Repeats)
 	}
