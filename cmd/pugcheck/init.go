@@ -253,7 +253,7 @@ func tellNext(w io.Writer, a implementation, written []initFile) error {
 			fmt.Fprintf(&b, "  %s\n      %s\n", f.path, todo)
 		}
 	}
-	fmt.Fprintf(&b, "  pugcheck %s --report json=result.json; pugcheck report baseline result.json\n      where failures have to wait: a list of known ones, so that only new ones count\n", a.Kind)
+	fmt.Fprintf(&b, "  pugcheck %s --report json=result.json; pugcheck report baseline result.json -o known-failures.yaml\n      where failures have to wait: a list of known ones, so that only new ones count\n", a.Kind)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -50,7 +50,7 @@ type Change struct {
 // one. A verdict regresses when it gets worse in the order pass, warn, unstable, fail; when a
 // clause fails of which nothing was known; and when one that was shown to be kept is not shown any
 // more, unless it is a permission, which nobody has to use. It does not where that is not the subject's doing: the suite broke, the new
-// run was cut short, the failure is listed as known.
+// run was cut short, the failure is listed as known. It improves only where the scenarios that spoke against it were run again.
 func Compare(old, new *Result) *Diff {
 	d := &Diff{
 		Old: runOf(old), New: runOf(new), Notes: notes(old, new),
@@ -60,9 +60,9 @@ func Compare(old, new *Result) *Diff {
 	for i := range old.Clauses {
 		before[old.Clauses[i].ID] = &old.Clauses[i]
 	}
-	repro := map[string]string{}
+	repro, ran := map[string]string{}, map[string]bool{}
 	for _, sc := range new.Scenarios {
-		repro[sc.ID] = sc.Repro
+		repro[sc.ID], ran[sc.ID] = sc.Repro, sc.Outcome != "not-run"
 	}
 	present := map[string]bool{}
 	for i := range new.Clauses {
@@ -78,6 +78,12 @@ func Compare(old, new *Result) *Diff {
 			continue
 		}
 		c.Old = was.Verdict
+		if e := unrepeated(was, ran); e != nil && 0 < badness(now) && badness(now) < badness(was) {
+			c.Evidence, c.Repro = nil, ""
+			c.Reason = fmt.Sprintf("not shown to be mended: %s, which spoke against it, was not run", e.Scenario)
+			d.Others = append(d.Others, c)
+			continue
+		}
 		d.place(c, badness(was), badness(now), new.Complete)
 	}
 	for i := range old.Clauses {
@@ -86,6 +92,17 @@ func Compare(old, new *Result) *Diff {
 		}
 	}
 	return d
+}
+
+// unrepeated is what spoke against a clause in a scenario that did not run again; nil where
+// all of them did.
+func unrepeated(was *Clause, ran map[string]bool) *Evidence {
+	for i, e := range was.Evidence {
+		if (e.Verdict == Fail || e.Verdict == Warn) && !ran[e.Scenario] {
+			return &was.Evidence[i]
+		}
+	}
+	return nil
 }
 
 // badness orders what verdicts say against the subject; 0 judges nothing.

@@ -68,6 +68,27 @@ func whereIs(d *Diff) string {
 	return strings.Join(in, " ")
 }
 
+// TestWhatWasNotRunAgain: where a scenario that spoke against a clause did not run, nothing
+// shows that the clause is mended.
+func TestWhatWasNotRunAgain(t *testing.T) {
+	clause := func(v Verdict, scenario string) []Clause {
+		return []Clause{{ID: "A-1", Verdict: v, Evidence: []Evidence{{Scenario: scenario, Verdict: v, Seen: "it"}}}}
+	}
+	old := &Result{Complete: true, Clauses: clause(Fail, "A/two")}
+	new := &Result{Complete: false, Clauses: clause(Pass, "A/one"), Scenarios: []Scenario{{ID: "A/one", Outcome: "completed"}, {ID: "A/two", Outcome: "not-run"}}}
+	for _, now := range []Verdict{Pass, Warn} {
+		new.Clauses = clause(now, "A/one")
+		d := Compare(old, new)
+		if whereIs(d) != "others" || d.Others[0].Evidence != nil || d.Others[0].Reason != "not shown to be mended: A/two, which spoke against it, was not run" {
+			t.Errorf("%s: %+v", now, d)
+		}
+	}
+	new.Scenarios[1].Outcome = "completed"
+	if d := Compare(old, new); whereIs(d) != "improvements" {
+		t.Errorf("%+v", d)
+	}
+}
+
 // TestWhatIsNotTheSubjectsDoing: a failure that is listed as known, and a clause that a
 // partial run did not come to.
 func TestWhatIsNotTheSubjectsDoing(t *testing.T) {

@@ -31,7 +31,7 @@ func (p *terminalPage) unstable() {
 		}
 		p.others(violations, c.MoreEvidence)
 		if kept := keptWhere(c, violations); kept != nil {
-			p.field("Kept", kept.Seen, p.limit(linesOfWarn), p.Good)
+			p.field("Good run", kept.Seen, p.limit(linesOfWarn), p.Good)
 			p.field("", p.place(*kept), all, p.Plain)
 		}
 		if p.Explain != "" {
