@@ -203,6 +203,8 @@ func (j *judgement) handlerSubject(args []string, dash int) error {
 		}
 	}
 	switch {
+	case h.URL == "" && len(h.Command) > 0 && h.Command[0] == "":
+		return errors.New("handler.command is empty; name a program")
 	case h.URL == "" && len(h.Command) == 0:
 		return fmt.Errorf("which handler? Name its command (pugcheck handler 'python3 agent.py'), its URL, or handler.command in %s", profile.DefaultFile)
 	case h.URL != "" && h.RPC:

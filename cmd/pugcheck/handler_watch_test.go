@@ -104,6 +104,14 @@ func TestWatch(t *testing.T) {
 	w.replace("agent", noLineFeed)
 	w.wantSaid([]string{"! P3-15 ", "→ warn", "Warned: 1 clause", "Scenarios that are new"}, "Failed: ")
 
+	// A file that is removed and written anew is the same to whoever watches it.
+	if err := os.Remove(w.path("agent")); err != nil {
+		t.Fatal(err)
+	}
+	w.wantSaid([]string{"Nothing else was started", "watching " + w.path("agent")})
+	w.replace("agent", noLineFeed)
+	w.wantSaid([]string{"after a change of " + w.path("agent"), "! P3-15 "})
+
 	w.signal(syscall.SIGINT)
 	w.wantExit(0, "conform")
 	w.wantNoStrays()

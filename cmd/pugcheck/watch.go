@@ -231,7 +231,7 @@ func (s *reruns) watch(ctx context.Context, j *judgement) error {
 	}
 	slices.Sort(patterns)
 	patterns = slices.Compact(patterns)
-	if slices.Equal(patterns, s.watched) {
+	if s.watches(patterns) {
 		return nil
 	}
 	if len(patterns) == 0 {
@@ -254,6 +254,14 @@ func (s *reruns) watch(ctx context.Context, j *judgement) error {
 	s.watched = patterns
 	s.changes, s.unfollow = follow(ctx, files)
 	return nil
+}
+
+// watches tells whether the patterns are watched already, and beside them none but files
+// that are gone: whoever removes a file often writes it anew.
+func (s *reruns) watches(patterns []string) bool {
+	further := func(p string) bool { return !slices.Contains(s.watched, p) }
+	back := func(p string) bool { return !slices.Contains(patterns, p) && exists(p) }
+	return len(s.watched) > 0 && !slices.ContainsFunc(patterns, further) && !slices.ContainsFunc(s.watched, back)
 }
 
 // follow passes on what changes until the context ends or end is called. The channel is

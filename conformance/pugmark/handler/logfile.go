@@ -31,6 +31,10 @@ func LoadLogs(files []LogFile) ([]Log, error) {
 	var logs []Log
 	var errs []error
 	for _, f := range files {
+		if f.Path == "" {
+			errs = append(errs, fmt.Errorf("log %q: no file is named", f.Name))
+			continue
+		}
 		data, err := os.ReadFile(f.Path)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("log %s: %w", f.Name, err))

@@ -72,6 +72,9 @@ func TestLoadLogs(t *testing.T) {
 	if _, err := LoadLogs([]LogFile{{Name: "no", Path: path + "x"}}); err == nil {
 		t.Error("a log that is not there was read")
 	}
+	if _, err := LoadLogs([]LogFile{{Name: "no"}}); err == nil || err.Error() != `log "no": no file is named` {
+		t.Errorf("a log without a file: %v", err)
+	}
 }
 
 func TestOtherBodies(t *testing.T) {
