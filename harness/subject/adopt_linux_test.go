@@ -64,13 +64,13 @@ func TestAnAdopterSeesThatNothingIsLeft(t *testing.T) {
 
 func TestAnAdopterFindsStrays(t *testing.T) {
 	t.Parallel()
-	all := map[string]string{"without anything to be known by": `(env -i setsid /bin/sh -c '(echo $$ >$0; exec sleep 1000) & exit' "$F" &)`}
+	all := map[string]string{"without anything to be known by": `(env -i setsid /bin/sh -c '/bin/sh -c "echo \$\$ >\$0; exec sleep 1000" "$0" & exit' "$F" &)`}
 	for name, script := range daemons {
 		all[name] = script
 	}
 	for name, script := range all {
 		file := filepath.Join(t.TempDir(), "pid")
-		got := adopter(t, "F="+file, script+"\nwhile ! [ -s \"$F\" ]; do sleep 0.01; done")
+		got := adopter(t, "F="+file, script+untilSleep)
 		if want := "<nil> childless false\nstray sleep 1000\nchildless true\n"; got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
@@ -81,7 +81,7 @@ func TestAnAdopterFindsStrays(t *testing.T) {
 func TestAnAdopterTellsItsSubjectsApart(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "pid")
-	got := adopter(t, "F="+file, `while ! [ -s "$F" ]; do sleep 0.01; done`, `(setsid sh -c 'echo $$ >$0; exec sleep 1000' "$F" &)`)
+	got := adopter(t, "F="+file, untilSleep, `(setsid sh -c 'echo $$ >$0; exec sleep 1000' "$F" &)`)
 	want := "<nil> childless false\nchildless false\n<nil> childless false\nstray sleep 1000\nchildless true\n"
 	if got != want {
 		t.Errorf("%q, want %q", got, want)

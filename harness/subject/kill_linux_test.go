@@ -77,12 +77,17 @@ var daemons = map[string]string{
 	"without standard output": `setsid sh -c 'echo $$ >$0; exec sleep 1000' "$F" <&- >&- 2>&- &`,
 }
 
+// untilSleep ends a script once the daemon is the command that it is to become: its pid is
+// written a moment before.
+const untilSleep = `
+until [ -s "$F" ] && [ "$(cat "/proc/$(cat "$F")/comm" 2>/dev/null)" = sleep ]; do sleep 0.01; done`
+
 func TestKillFindsStrays(t *testing.T) {
 	for name, script := range daemons {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "pid")
-			c := shell(script + "\nwhile ! [ -s \"$F\" ]; do sleep 0.01; done; exit 7")
+			c := shell(script + untilSleep + "; exit 7")
 			c.Env = append(os.Environ(), "F="+file)
 			p := start(t, c)
 			if e := wait(t, p); e.Code != 7 { // though the daemon may hold the pipes
