@@ -22,11 +22,21 @@ func (t Terminal) WriteChanges(w io.Writer, old, new *Result, because string) er
 		p.Lines(2, page.Fold(note, p.Width()-2), p.Caution)
 	}
 	appeared, gone := scenariosApart(old, new)
+	lines, apart := reached(lines, old, new)
+	if (old.Blocked == "") != (new.Blocked == "") {
+		appeared, gone = nil, nil // all but the first, for the same reason
+	}
 	switch {
-	case len(lines)+len(appeared)+len(gone) == 0:
+	case len(lines)+len(appeared)+len(gone)+apart == 0:
 		p.Line("Nothing changed: " + page.Count(len(new.Clauses), "clause") + " as before.")
 	default:
 		p.changes(lines)
+		switch {
+		case apart > 0 && new.Blocked != "":
+			p.Line("Not reached this time: " + page.Count(apart, "other clause") + ".")
+		case apart > 0:
+			p.Line("Not reached before, and nothing wrong now: " + page.Count(apart, "other clause") + ".")
+		}
 		p.scenarioList("Scenarios that are new", appeared)
 		p.scenarioList("Scenarios that are gone", gone)
 		if new.Blocked != "" && new.Blocked != old.Blocked {
@@ -44,6 +54,22 @@ func (t Terminal) WriteChanges(w io.Writer, old, new *Result, because string) er
 	p.statement() // what the first report explained at length stays as it is
 	_, err := p.WriteTo(w)
 	return err
+}
+
+// reached leaves out the clauses that differ only because one of the runs ended with its
+// first scenario, and counts them. What is violated now is never left out.
+func reached(list []Change, old, new *Result) (kept []Change, apart int) {
+	blocked := func(v Verdict) bool { return v == "" || v == NotExercised || v == NotJudged }
+	for _, c := range list {
+		switch {
+		case old.Blocked == "" && new.Blocked != "" && blocked(c.New),
+			old.Blocked != "" && new.Blocked == "" && blocked(c.Old) && (blocked(c.New) || c.New == Pass || c.New == Untestable):
+			apart++
+		default:
+			kept = append(kept, c)
+		}
+	}
+	return kept, apart
 }
 
 // changed are all changes of verdicts, in an order of their own: what got worse first.
@@ -108,9 +134,9 @@ func (p *terminalPage) changes(list []Change) {
 	for _, c := range list {
 		now, was := c.New, string(c.Old)
 		if now == "" {
-			now, was = NotJudged, was+" before; it is not selected any more"
+			now, was = NotJudged, was+" before; it is not judged any more"
 		} else if was == "" {
-			was = string(now) + "; it was not selected before"
+			was = string(now) + "; it was not judged before"
 		} else if c.Old == c.New {
 			was += ", in another way"
 		} else {

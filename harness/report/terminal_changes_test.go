@@ -32,15 +32,19 @@ func TestWriteChanges(t *testing.T) {
 	now := result("A1/order A1/new",
 		clause("A1-1", Fail, "c, b, a"), clause("A1-2", Fail, "b, a, c after 17ms"), clause("A1-3", Fail, "a, c, b after 3ms"),
 		clause("A1-4", Pass, "a, b, c"), clause("A1-5", Pass, "fine"), clause("A1-6", NotExercised, "it never did it"), clause("A1-7", Warn, "b"))
+	stuck := result("A1/order", clause("A1-1", Fail, "it hangs"), clause("A1-2", NotExercised, "it did not get through"), clause("A1-6", NotExercised, "it did not get through"))
+	stuck.Blocked = "it hangs"
 	for name, tc := range map[string]struct {
-		old     *Result
-		because string
+		old, new *Result
+		because  string
 	}{
-		"changes.txt":    {old, ", after a change of a.py"},
-		"no_changes.txt": {now, ""},
+		"changes.txt":           {old, now, ", after a change of a.py"},
+		"no_changes.txt":        {now, now, ""},
+		"changes_stuck.txt":     {old, stuck, ", after a change of a.py"},
+		"changes_recovered.txt": {stuck, now, ", after a change of a.py"},
 	} {
 		var b strings.Builder
-		if err := (Terminal{Layout: page.Layout{Width: 90}, Explain: "pugcheck explain"}).WriteChanges(&b, tc.old, now, tc.because); err != nil {
+		if err := (Terminal{Layout: page.Layout{Width: 90}, Explain: "pugcheck explain"}).WriteChanges(&b, tc.old, tc.new, tc.because); err != nil {
 			t.Fatal(err)
 		}
 		golden(t, name, b.String())
