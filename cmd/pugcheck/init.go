@@ -156,6 +156,9 @@ func (a implementation) check() error {
 }
 
 func usableCommand(command string) error {
+	if strings.TrimSpace(command) == "" {
+		return errors.New("a command is needed")
+	}
 	words, err := subject.SplitCommand(command)
 	if err == nil && (len(words) == 0 || words[0] == "") {
 		err = errors.New("a command begins with a program")
@@ -179,66 +182,98 @@ func guessCI() string {
 	return "github"
 }
 
-// ask asks for everything that no flag said.
+// question is one of those that init asks; hidden where an earlier answer makes it needless.
+type question struct {
+	field  huh.Field
+	hidden func() bool
+}
+
+// ask asks for everything that no flag said. On an ordinary terminal all questions are one
+// form: a form that follows another would lose what is typed while the first one ends.
 func (a *implementation) ask(changed func(string) bool) error {
 	plain, theme := os.Getenv("ACCESSIBLE") != "" || os.Getenv("TERM") == "dumb", huh.ThemeCharm
 	if !coloured(os.Stdout) {
 		theme = huh.ThemeBase
 	}
-	form := func(fields ...huh.Field) error {
-		f := huh.NewForm(huh.NewGroup(fields...)).WithAccessible(plain).WithTheme(huh.ThemeFunc(theme)).WithInput(os.Stdin).WithOutput(os.Stdout)
+	run := func(groups ...*huh.Group) error {
+		f := huh.NewForm(groups...).WithAccessible(plain).WithTheme(huh.ThemeFunc(theme)).WithInput(os.Stdin).WithOutput(os.Stdout)
 		if err := f.Run(); err != nil {
 			return fmt.Errorf("nothing was written: %w", err)
 		}
 		return nil
 	}
-	if a.Kind == "" {
-		if err := form(huh.NewSelect[string]().Title("What is to be judged?").Value(&a.Kind).Options(
-			huh.NewOption("a runtime: it keeps sessions and invokes handlers", "runtime"),
-			huh.NewOption("a handler: an agent that a runtime invokes", "handler"))); err != nil {
+	by := "command"
+	var groups []*huh.Group
+	for _, q := range a.questions(changed, &by) {
+		g := huh.NewGroup(q.field).WithHideFunc(q.hidden)
+		if !plain {
+			groups = append(groups, g)
+		} else if !q.hidden() { // plain forms hide nothing
+			if err := run(g); err != nil {
+				return err
+			}
+		}
+	}
+	if len(groups) > 0 {
+		if err := run(groups...); err != nil {
 			return err
 		}
+	}
+	// What was answered before somebody went back and chose otherwise.
+	if a.Kind == "handler" {
+		a.Without = nil
+	}
+	if a.URL != "" && a.Command != "" {
+		if by == "url" && a.Kind == "handler" {
+			a.Command = ""
+		} else {
+			a.URL = ""
+		}
+	}
+	return nil
+}
+
+// questions are those that no flag has answered, in order. by becomes how a handler is met:
+// by a "command" or a "url".
+func (a *implementation) questions(changed func(string) bool, by *string) []question {
+	var out []question
+	add := func(field huh.Field, hidden func() bool) { out = append(out, question{field, hidden}) }
+	never := func() bool { return false }
+	byURL := func() bool { return a.Kind == "handler" && *by == "url" }
+	known := a.Kind
+	if known == "" {
+		add(huh.NewSelect[string]().Title("What is to be judged?").Value(&a.Kind).Options(
+			huh.NewOption("a runtime: it keeps sessions and invokes handlers", "runtime"),
+			huh.NewOption("a handler: an agent that a runtime invokes", "handler")), never)
 	}
 	if a.Command == "" && a.URL == "" {
-		if err := a.askHowMet(form); err != nil {
-			return err
+		if known != "runtime" {
+			add(huh.NewSelect[string]().Title("How is the handler reached?").Value(by).Options(
+				huh.NewOption("a command is started for each invocation", "command"),
+				huh.NewOption("it runs already, and is called by a URL", "url")), func() bool { return a.Kind != "handler" })
+			add(huh.NewInput().Title("Its URL").Placeholder("http://127.0.0.1:8080/agent").Validate(usableURL).Value(&a.URL), func() bool { return !byURL() })
 		}
+		add(huh.NewInput().Title("The command that starts it").Validate(usableCommand).Value(&a.Command).PlaceholderFunc(func() string {
+			if a.Kind == "handler" {
+				return "python3 agent.py"
+			}
+			return "./other-impl"
+		}, &a.Kind), byURL)
 	}
-	if a.Kind == "runtime" && !changed("without") {
+	if known != "handler" && !changed("without") {
 		var options []huh.Option[string]
 		for _, c := range profile.Capabilities {
 			options = append(options, huh.NewOption(c, c))
 		}
-		if err := form(huh.NewMultiSelect[string]().Title("Which optional abilities does it lack? None is a good answer.").Options(options...).Value(&a.Without)); err != nil {
-			return err
-		}
+		add(huh.NewMultiSelect[string]().Title("Which optional abilities does it lack? None is a good answer.").Options(options...).
+			Height(len(options)+1).Value(&a.Without), func() bool { return a.Kind != "runtime" })
 	}
-	if a.CI != "" {
-		return nil
+	if a.CI == "" {
+		a.CI = guessCI()
+		add(huh.NewSelect[string]().Title("Where is it to be judged on every change?").Value(&a.CI).Options(
+			huh.NewOption("GitHub Actions", "github"), huh.NewOption("GitLab CI", "gitlab"), huh.NewOption("nowhere yet", "none")), never)
 	}
-	a.CI = guessCI()
-	return form(huh.NewSelect[string]().Title("Where is it to be judged on every change?").Value(&a.CI).Options(
-		huh.NewOption("GitHub Actions", "github"), huh.NewOption("GitLab CI", "gitlab"), huh.NewOption("nowhere yet", "none")))
-}
-
-// askHowMet asks for the command, or the URL of a handler.
-func (a *implementation) askHowMet(form func(...huh.Field) error) error {
-	by := "command"
-	if a.Kind == "handler" {
-		if err := form(huh.NewSelect[string]().Title("How is the handler reached?").Value(&by).Options(
-			huh.NewOption("a command is started for each invocation", "command"),
-			huh.NewOption("it runs already, and is called by a URL", "url"))); err != nil {
-			return err
-		}
-	}
-	if by == "url" {
-		return form(huh.NewInput().Title("Its URL").Placeholder("http://127.0.0.1:8080/agent").Validate(usableURL).Value(&a.URL))
-	}
-	example := "./other-impl"
-	if a.Kind == "handler" {
-		example = "python3 agent.py"
-	}
-	return form(huh.NewInput().Title("The command that starts it").Placeholder(example).Validate(usableCommand).Value(&a.Command))
+	return out
 }
 
 // tellNext says what was written and what is left to do.

@@ -107,3 +107,37 @@ func TestRefOfPugcheck(t *testing.T) {
 		}
 	}
 }
+
+// TestInitQuestions: what is asked depends on what flags and earlier answers say, and the
+// first question is always shown.
+func TestInitQuestions(t *testing.T) {
+	for _, c := range []struct {
+		given        implementation
+		without      bool
+		kind, by     string // answers
+		asked, shown int
+	}{
+		{implementation{}, false, "runtime", "command", 6, 4},
+		{implementation{}, false, "handler", "command", 6, 4},
+		{implementation{}, false, "handler", "url", 6, 4},
+		{implementation{Kind: "runtime"}, true, "runtime", "command", 2, 2},
+		{implementation{Kind: "handler", CI: "none"}, false, "handler", "url", 3, 2},
+		{implementation{Kind: "handler", Command: "x"}, false, "handler", "command", 1, 1},
+	} {
+		a, by := c.given, "command"
+		list := a.questions(func(string) bool { return c.without }, &by)
+		if len(list) != c.asked || list[0].hidden() {
+			t.Errorf("%+v: %d questions, want %d, the first of them shown", c, len(list), c.asked)
+		}
+		a.Kind, by = c.kind, c.by
+		shown := 0
+		for _, q := range list {
+			if !q.hidden() {
+				shown++
+			}
+		}
+		if shown != c.shown {
+			t.Errorf("%+v: %d shown", c, shown)
+		}
+	}
+}
