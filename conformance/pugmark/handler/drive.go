@@ -168,6 +168,8 @@ func (e *Exchange) How() string {
 		return e.Broken
 	case e.Broken != "":
 		return fmt.Sprintf("status %d, and %s", e.Status, e.Broken)
+	case e.Status >= 300 && e.Status < 400 && e.Header.Get("Location") != "":
+		return fmt.Sprintf("status %d after %s, a redirect to %q, which is not followed", e.Status, took, clip([]byte(e.Header.Get("Location")), 200))
 	case !e.Success:
 		return fmt.Sprintf("status %d after %s, with the body %q", e.Status, took, clip(e.Output, 200))
 	}

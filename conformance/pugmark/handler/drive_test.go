@@ -342,3 +342,11 @@ func TestQuotedBeginsWithALine(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestRedirectNamesItsTarget: the body of a redirect is mostly empty and says nothing.
+func TestRedirectNamesItsTarget(t *testing.T) {
+	e := Exchange{Over: HTTP, Outcome: Outcome{Ended: true, Status: 302, Header: header("Location", "/agent/")}}
+	if got := e.How(); got != `status 302 after 0s, a redirect to "/agent/", which is not followed` {
+		t.Error(got)
+	}
+}
