@@ -94,7 +94,7 @@ func (p *htmlMaker) clause(c Clause) htmlClause {
 		if i > 0 {
 			out.Runs += ", "
 		}
-		out.Runs += fmt.Sprintf("%d %s", i+1, v.Words())
+		out.Runs += fmt.Sprintf("run %d: %s", i+1, v.Words())
 	}
 	told := map[string]bool{}
 	for _, e := range c.Evidence {

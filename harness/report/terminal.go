@@ -214,7 +214,7 @@ func (p *terminalPage) counts() {
 		terms = append(terms, text)
 	}
 	p.Line(p.Strong(page.Count(s.Clauses, "clause")+":") + " " + strings.Join(terms, p.Faint(" · ")))
-	if p.r.Known != nil {
+	if p.r.Known != nil && s.Known > 0 {
 		p.Line(p.Faint(fmt.Sprintf("%d of these as listed in %s", s.Known, p.r.Known.File)))
 	}
 	scenarios := p.r.whatRan()
