@@ -106,7 +106,8 @@ func (l *lines) UnmarshalYAML(n *yaml.Node) error {
 }
 
 // tapClause writes the test point of a clause. What passes needs no diagnostic, and what
-// nothing decided says why in its directive.
+// nothing decided says why in its directive. The other directive is TAP's own word for
+// a test point that is expected to fail.
 func tapClause(b *strings.Builder, n int, c *Clause, scenarios map[string]*Scenario) error {
 	ok, directive := "ok", ""
 	switch tapped := c.Verdict; {

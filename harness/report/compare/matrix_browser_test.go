@@ -18,7 +18,7 @@ import (
 // TestMatrixInABrowser looks at the page as people do, with names as long as commands are.
 func TestMatrixInABrowser(t *testing.T) {
 	sources := three()
-	long := "python3 /home/somebody/work/" + strings.Repeat("implementation", 6) + "/__main__.py"
+	long := "python3 /home/somebody/src/" + strings.Repeat("implementation", 6) + "/__main__.py"
 	for _, s := range sources[:2] {
 		s.Result.Subject.Name = long
 	}
