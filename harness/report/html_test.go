@@ -105,13 +105,7 @@ func elements(root *html.Node, names ...string) []*html.Node {
 
 // textOf is the text of an element in one line.
 func textOf(n *html.Node) string {
-	var b strings.Builder
-	for d := range n.Descendants() {
-		if d.Type == html.TextNode {
-			b.WriteString(d.Data)
-		}
-	}
-	return strings.Join(strings.Fields(b.String()), " ")
+	return strings.Join(strings.Fields(wholeText(n)), " ")
 }
 
 func byID(root *html.Node, id string) *html.Node {

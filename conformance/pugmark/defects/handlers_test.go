@@ -2,8 +2,6 @@ package defects
 
 import (
 	"context"
-	"encoding/json"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -70,16 +68,7 @@ func judgeHandler(ctx context.Context, name string, timeout string, flags, selec
 		args = append(args, "--only", strings.Join(selectors, ","))
 	}
 	run := exec.CommandContext(ctx, filepath.Join(scratch, "pugcheck"), append(append(args, "--"), command...)...)
-	run.Dir = scratch // no profile lies there
-	out, err := run.CombinedOutput()
-	if err != nil && run.ProcessState == nil {
-		return result, 0, string(out), err
-	}
-	raw, err := os.ReadFile(file)
-	if err == nil {
-		err = json.Unmarshal(raw, &result)
-	}
-	return result, run.ProcessState.ExitCode(), string(out), err
+	return carryOut(run, file)
 }
 
 // TestSampleHandlersConform: what the faults are put into keeps every clause that is

@@ -100,6 +100,12 @@ func judgeWith(ctx context.Context, fault, profile string, selectors ...string) 
 		args = append(args, "--only", strings.Join(selectors, ","))
 	}
 	run := exec.CommandContext(ctx, filepath.Join(scratch, "pugcheck"), append(args, "--", filepath.Join(scratch, "faulty"), fault)...)
+	return carryOut(run, file)
+}
+
+// carryOut runs a suite that writes its result to file, and gives that, the exit status
+// and what was said.
+func carryOut(run *exec.Cmd, file string) (result report.Result, status int, said string, err error) {
 	run.Dir = scratch // no profile lies there
 	out, err := run.CombinedOutput()
 	if err != nil && run.ProcessState == nil {

@@ -85,7 +85,7 @@ func (x *Lab) childOf(id wire.SessionID) (wire.Manifest, wire.Snapshot) {
 	m, made := x.manifest(id)
 	snap, ok := x.Snapshot(id, 1)
 	if !made || !ok || len(snap.Descriptors) == 0 {
-		x.Stop("the fork was not carried out, so nothing is known about its child: %s is missing", x.lacking(id))
+		x.Stop("the fork was not carried out, so nothing is known about its child; missing: %s", x.lacking(id))
 	}
 	return m, snap
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -342,14 +343,22 @@ func (r *Run) trace(n int) []report.Block {
 	} else {
 		fmt.Fprintf(&b, "%s after %s\n", r.proc.Exit(), r.proc.Exit().Duration.Round(time.Millisecond))
 	}
-	if s := r.proc.Stdout(); s.Total > 0 {
-		fmt.Fprintf(&b, "stdout: %s\n", s)
-	}
-	if s := r.proc.Stderr(); s.Total > 0 {
-		fmt.Fprintf(&b, "stderr: %s\n", s)
+	r.leavings(&b, " ")
+	return []report.Block{{Title: fmt.Sprintf("run %d of the runtime", n), Text: b.String()}}
+}
+
+// leavings writes what the process said and left running; between stands between a
+// stream's name and its text.
+func (r *Run) leavings(w io.Writer, between string) {
+	for _, stream := range []struct {
+		name string
+		subject.Capture
+	}{{"stdout", r.proc.Stdout()}, {"stderr", r.proc.Stderr()}} {
+		if stream.Total > 0 {
+			fmt.Fprintf(w, "%s:%s%s\n", stream.name, between, stream.Capture)
+		}
 	}
 	for _, s := range r.strays {
-		fmt.Fprintf(&b, "left running: %s\n", s)
+		fmt.Fprintf(w, "left running: %s\n", s)
 	}
-	return []report.Block{{Title: fmt.Sprintf("run %d of the runtime", n), Text: b.String()}}
 }

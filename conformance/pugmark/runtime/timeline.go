@@ -114,15 +114,7 @@ func (r *Run) timeline(l *report.Timeline, name string) {
 	}
 	exit := r.proc.Exit()
 	var said bytes.Buffer
-	if s := r.proc.Stdout(); s.Total > 0 {
-		fmt.Fprintf(&said, "stdout:\n%s\n", s)
-	}
-	if s := r.proc.Stderr(); s.Total > 0 {
-		fmt.Fprintf(&said, "stderr:\n%s\n", s)
-	}
-	for _, s := range r.strays {
-		fmt.Fprintf(&said, "left running: %s\n", s)
-	}
+	r.leavings(&said, "\n")
 	l.Add(r.began.Add(exit.Duration), report.LaneSubject, fmt.Sprintf("%s ends: %s", name, exit), bytes.TrimRight(said.Bytes(), "\n"))
 }
 
