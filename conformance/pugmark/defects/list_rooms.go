@@ -62,7 +62,7 @@ var creation = []Defect{
 	{Name: "agent-as-list", Clause: "S5-4", Fault: "writes the agent as a list", Message: `agent ["agent-7"]`},
 	{Name: "metadata-values-guessed", Clause: "S5-5", Fault: "writes metadata that looks like a number as one", Message: `"one":1`},
 	{Name: "numbers-through-doubles", Clause: "S5-6", Fault: "reads numbers as doubles", Message: "2^53+1 … 9007199254740992"},
-	{Name: "manifest-looked-for-first", Clause: "S5.1-1", Fault: "looks for a manifest and then writes it without a condition", Message: "every write of a manifest carries If-None-Match: *", Beside: map[string]string{"S1-11": "of two that look at once the later writes over the other"}},
+	{Name: "manifest-looked-for-first", Clause: "S5.1-1", Fault: "looks for a manifest and then writes it without a condition", Message: "every write of a manifest carries If-None-Match: *"},
 	{Name: "manifest-by-force", Clause: "S5.1-2", Fault: "writes a manifest without a condition where one exists", Message: "2 writes took effect", Beside: map[string]string{
 		"S5.1-5": "the winner's manifest is overwritten", "S5.1-4": "the existing manifest is overwritten"}},
 	{Name: "manifest-type-octet-stream", Clause: "S5.1-3", Verdict: report.Warn, Fault: "writes manifests as application/octet-stream", Message: "application/octet-stream"},
