@@ -81,6 +81,12 @@ if [ -n "${PUGCHECK_REQUIREMENTS:-}" ]; then args+=(--requirements "$PUGCHECK_RE
 if [ -n "${PUGCHECK_KNOWN:-}" ]; then args+=(--known-failing "$PUGCHECK_KNOWN"); fi
 if [ "${PUGCHECK_STRICT:-}" = true ]; then args+=(--strict); fi
 
+folders=
+if [ "${PUGCHECK_FOLDERS:-true}" = true ]; then
+  folders=$out/artifacts
+  args+=(--artifacts "$folders")
+fi
+
 more=${PUGCHECK_ARGS:-}
 if [ -n "${more//[[:space:]]/}" ]; then
   words=$(printf '%s\n' "$more" | xargs -n 1 printf '%s\n') || refuse 'args: a quote is not closed'
@@ -95,6 +101,13 @@ if on_github; then
 fi
 pugcheck "${args[@]}"
 status=$?
+# Packed, because the names in there have colons, which some uploaders refuse.
+if [ -n "$folders" ] && [ -d "$folders" ]; then
+  if [ -d "$folders/$PUGCHECK_SUITE" ] && tar -czf "$out/artifacts.tar.gz" -C "$out" artifacts; then
+    printf '\nartifacts/ is packed as artifacts.tar.gz beside the reports: unpack it, and run: pugcheck repro artifacts/%s/SCENARIO\n' "$PUGCHECK_SUITE"
+  fi
+  rm -rf "$folders"
+fi
 if on_github; then
   printf '::%s::\n' "$token"
   if [ -f "$out/annotations.txt" ]; then

@@ -47,7 +47,7 @@ func TestActionRuns(t *testing.T) {
 		status   int
 		outputs  map[string]string // expected pieces
 		commands []string          // pieces that some workflow command has to have
-		uploaded []string          // as the artifact; nil = not looked at
+		uploaded []string          // as the artifact; empty = not looked at
 		summary  string
 		silent   bool // no annotation at all
 	}{
@@ -60,11 +60,13 @@ func TestActionRuns(t *testing.T) {
 		"fails": {
 			inputs: map[string]string{"suite": "handler", "command": "sh fd2.sh", "args": "--only P2.1", "artifact": "mine"}, status: 1,
 			outputs:  map[string]string{"verdict": "not-conforming", "status": "1", "conclusion": "does not conform to pugmark v1"},
-			commands: []string{"::error title=pugcheck handler%3A not conforming", "title=fail P2.1-3"}, uploaded: []string{},
+			commands: []string{"::error title=pugcheck handler%3A not conforming", "title=fail P2.1-3"},
+			uploaded: []string{"annotations.txt", "artifacts.tar.gz", "junit.xml", "report.html", "result.json", "summary.md"},
 		},
 		"profile and directory": {
-			inputs: map[string]string{"suite": "handler", "working-directory": "sub", "args": "--only P2.1", "strict": "true"}, status: 1,
+			inputs: map[string]string{"suite": "handler", "working-directory": "sub", "args": "--only P2.1", "strict": "true", "folders": "false"}, status: 1,
 			outputs:  map[string]string{"verdict": "not-conforming"},
+			uploaded: []string{"annotations.txt", "junit.xml", "report.html", "result.json", "summary.md"},
 			commands: []string{"::error file=sub/pugcheck.yaml,line=1,title=fail P2.1-3"},
 		},
 		"another profile": {
@@ -124,9 +126,38 @@ func TestActionRuns(t *testing.T) {
 	}
 }
 
+// TestActionKeepsFolders: what failed in a job can be run again from the job's artifact.
+func TestActionKeepsFolders(t *testing.T) {
+	dir := workspace(t)
+	r := runAction(t, dir, map[string]string{"suite": "handler", "command": "sh fd2.sh", "args": "--only P2.1"})
+	packed := filepath.Join(r.values["outputs.reports"], "artifacts.tar.gz")
+	sh := func(command string, args ...string) (string, int) {
+		cmd := exec.Command(command, args...)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if cmd.ProcessState == nil {
+			t.Fatal(err)
+		}
+		return string(out), cmd.ProcessState.ExitCode()
+	}
+	if out, status := sh("tar", "-xzf", packed); status != 0 {
+		t.Fatalf("%s\n%s", out, r.log)
+	}
+	folders, err := filepath.Glob(filepath.Join(dir, "artifacts", "handler", "P2.1", "*"))
+	if err != nil || len(folders) == 0 {
+		t.Fatalf("no folder of a scenario: %v\n%s", err, r.log)
+	}
+	if out, status := sh("pugcheck", "repro", folders[0]); status != 1 || !strings.Contains(out, "P2.1-3") {
+		t.Errorf("status %d, want 1 for the same failure\n%s", status, out)
+	}
+	if !strings.Contains(r.log, "artifacts.tar.gz") {
+		t.Errorf("the log does not say where the folders are\n%s", r.log)
+	}
+}
+
 // TestActionEvaluatesNothing: whoever can set an input can name a command, and no more.
 func TestActionEvaluatesNothing(t *testing.T) {
-	for _, input := range []string{"command", "args", "profile", "requirements", "known-failing", "strict", "reports", "suite", "annotations", "code-scanning"} {
+	for _, input := range []string{"command", "args", "profile", "requirements", "known-failing", "strict", "reports", "suite", "annotations", "code-scanning", "folders"} {
 		for _, evil := range []string{"*; $(touch pwned) `touch pwned` $((a[$(touch pwned)])); touch pwned", "x'; touch pwned; ' \"; touch pwned; \"\ntouch pwned\n"} {
 			dir := workspace(t)
 			inputs := map[string]string{"suite": "handler", "artifact": ""}
