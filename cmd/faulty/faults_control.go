@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,6 +46,18 @@ var controlFaults = map[string]Fault{
 			}
 		}
 		return next.Open(ctx, key)
+	}}),
+	"stops-in-blobs-not-read": stored(&seam{open: func(ctx context.Context, next store.Store, key string) (io.ReadCloser, store.Attributes, error) {
+		body, attrs, err := next.Open(ctx, key)
+		if err != nil || !strings.Contains(key, "objects/") {
+			return body, attrs, err
+		}
+		raw, err := io.ReadAll(body)
+		body.Close()
+		if object(raw)["status"] == "stopped" {
+			raw = nil
+		}
+		return io.NopCloser(bytes.NewReader(raw)), attrs, err
 	}}),
 	"pauses-ignored": objects(func(o map[string]json.RawMessage) map[string]json.RawMessage {
 		if isPause(o) {

@@ -17,6 +17,7 @@ var stops = []Defect{
 	{Name: "control-before-entries", Clause: "P10-9", Fault: "commits the control message before the entries of its run", Message: "the control message is the last descriptor"},
 	{Name: "start-at-from-the-signal", Clause: "P10-10", Fault: "counts a sleep from when the pause was read", Message: "start-at is the time of the commit plus 30s … 27."},
 	{Name: "paused-sessions-are-run", Clause: "P10-11", Fault: "runs a session whose last entry is a stop without start-at, with an empty event", Message: "a paused session with nothing new is not run"},
+	{Name: "stops-in-blobs-not-read", Clause: "P10-11", Fault: "looks for the body of a control message in the snapshot alone", Message: "a paused session with nothing new is not run (the stop has its body in a blob alone)"},
 	{Name: "stopped-for-good", Clause: "P10-12", Fault: "takes a session that was paused once for paused", Message: "without invoking the handler", Beside: map[string]string{
 		"P10-15": nobodyIsWoken, "S6.4-3": nobodyIsWoken, "S6.4-4": nobodyIsWoken}},
 	{Name: "sleeps-it-out", Clause: "P10-16", Fault: "waits for start-at whatever stands behind the stop", Message: "the handler"},
