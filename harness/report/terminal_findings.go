@@ -91,10 +91,14 @@ func (p *terminalPage) others(violations []Evidence, more int) {
 		parts = append(parts, fmt.Sprintf("%d more in the same scenario", here))
 	}
 	parts = append(parts, names...)
-	if more > 0 {
-		parts = append(parts, fmt.Sprintf("%d more", more))
+	text := strings.Join(parts, ", ")
+	if text != "" {
+		text += " (-v shows them)"
 	}
-	p.field("And", strings.Join(parts, ", ")+" (-v shows them)", all, p.Faint)
+	if more > 0 {
+		text = strings.TrimPrefix(fmt.Sprintf("%s, and %d much like these, not kept", text, more), ", and ")
+	}
+	p.field("And", text, all, p.Faint)
 }
 
 // readings are those that the check leaned on, or else those of the clause.
