@@ -89,17 +89,19 @@ func TestArchitectureNamesEveryPackage(t *testing.T) {
 	}
 	_, rest, _ := strings.Cut(string(doc), "\n```\n")
 	tree, _, _ := strings.Cut(rest, "\n```\n")
-	named := map[string]bool{}
+	named, above := map[string]bool{}, []string{module}
 	for line := range strings.Lines(tree) {
-		for _, word := range strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == ',' || r == '\n' }) {
-			if folder, ok := strings.CutSuffix(word, "/"); ok {
-				named[path.Base(folder)] = true
-			}
+		entry := strings.TrimLeft(line, " ")
+		above = above[:min(len(above), 1+(len(line)-len(entry))/2)]
+		name, _, _ := strings.Cut(strings.TrimSpace(entry), " ")
+		if folder, ok := strings.CutSuffix(strings.TrimSuffix(name, ","), "/"); ok {
+			here := path.Join(above[len(above)-1], folder)
+			above, named[here] = append(above, here), true
 		}
 	}
 	for _, p := range listPackages(t) {
 		if room := roomOf(p.ImportPath); room != "" && !strings.HasPrefix(p.ImportPath, module+"/reference/pugmark/") &&
-			!strings.HasPrefix(p.ImportPath, module+"/fixtures/pugmark/") && !named[path.Base(p.ImportPath)] {
+			!strings.HasPrefix(p.ImportPath, module+"/fixtures/pugmark/") && !named[p.ImportPath] {
 			t.Errorf("the tree of docs/architecture.md lacks %s", p.ImportPath)
 		}
 	}
