@@ -9,16 +9,21 @@ import (
 // Control is the control run of a log: nothing changed, the input closed after the
 // last record. It is made once per process.
 func (x *Lab) Control(log Log) *Exchange {
+	return x.once(x.bench.controls, log, func() *Exchange { return x.Play(log, Variation{}) })
+}
+
+// once is the run of a log that is kept, or else is made and kept.
+func (x *Lab) once(kept map[string]*Exchange, log Log, play func() *Exchange) *Exchange {
 	x.bench.mu.Lock()
-	e := x.bench.controls[log.Name]
+	e := kept[log.Name]
 	x.bench.mu.Unlock()
 	if e != nil {
 		x.borrow(e)
 		return e
 	}
-	e = x.Play(log, Variation{})
+	e = play()
 	x.bench.mu.Lock()
-	x.bench.controls[log.Name] = e
+	kept[log.Name] = e
 	x.bench.mu.Unlock()
 	return e
 }
@@ -138,18 +143,9 @@ func (x *Lab) Fetcher() (Log, *Exchange) {
 // byURL is the run of a log whose bodies are served by URL only. It is made once per
 // process, like the control run.
 func (x *Lab) byURL(log Log) *Exchange {
-	x.bench.mu.Lock()
-	e := x.bench.fetching[log.Name]
-	x.bench.mu.Unlock()
-	if e != nil {
-		x.borrow(e)
-		return e
-	}
-	e = x.Vary(log, Variation{What: "all bodies by URL only", Bodies: ByURL})
-	x.bench.mu.Lock()
-	x.bench.fetching[log.Name] = e
-	x.bench.mu.Unlock()
-	return e
+	return x.once(x.bench.fetching, log, func() *Exchange {
+		return x.Vary(log, Variation{What: "all bodies by URL only", Bodies: ByURL})
+	})
 }
 
 // objectFetches are the requests to the object server.
