@@ -81,11 +81,9 @@ if [ -n "${PUGCHECK_REQUIREMENTS:-}" ]; then args+=(--requirements "$PUGCHECK_RE
 if [ -n "${PUGCHECK_KNOWN:-}" ]; then args+=(--known-failing "$PUGCHECK_KNOWN"); fi
 if [ "${PUGCHECK_STRICT:-}" = true ]; then args+=(--strict); fi
 
-folders=
-if [ "${PUGCHECK_FOLDERS:-true}" = true ]; then
-  folders=$out/artifacts
-  args+=(--artifacts "$folders")
-fi
+keep=${PUGCHECK_KEEP_ARTIFACTS:-true}
+rm -f "$out/artifacts.tar.gz"
+if [ "$keep" = true ]; then args+=(--artifacts "$out/artifacts"); fi
 
 more=${PUGCHECK_ARGS:-}
 if [ -n "${more//[[:space:]]/}" ]; then
@@ -102,11 +100,16 @@ fi
 pugcheck "${args[@]}"
 status=$?
 # Packed, because the names in there have colons, which some uploaders refuse.
-if [ -n "$folders" ] && [ -d "$folders" ]; then
-  if [ -d "$folders/$PUGCHECK_SUITE" ] && tar -czf "$out/artifacts.tar.gz" -C "$out" artifacts; then
+kept=$out/artifacts/$PUGCHECK_SUITE
+if [ "$keep" = true ]; then
+  if [ -d "$kept" ] && tar -czf "$out/artifacts.tar.gz" -C "$out" artifacts/index.json "artifacts/$PUGCHECK_SUITE"; then
+    rm -rf "$kept"
     printf '\nartifacts/ is packed as artifacts.tar.gz beside the reports: unpack it, and run: pugcheck repro artifacts/%s/SCENARIO\n' "$PUGCHECK_SUITE"
   fi
-  rm -rf "$folders"
+  if [ ! -d "$kept" ]; then
+    rm -f "$out/artifacts/index.json"
+    rmdir "$out/artifacts" 2>/dev/null
+  fi
 fi
 if on_github; then
   printf '::%s::\n' "$token"

@@ -64,7 +64,7 @@ func TestActionRuns(t *testing.T) {
 			uploaded: []string{"annotations.txt", "artifacts.tar.gz", "junit.xml", "report.html", "result.json", "summary.md"},
 		},
 		"profile and directory": {
-			inputs: map[string]string{"suite": "handler", "working-directory": "sub", "args": "--only P2.1", "strict": "true", "folders": "false"}, status: 1,
+			inputs: map[string]string{"suite": "handler", "working-directory": "sub", "args": "--only P2.1", "strict": "true", "keep-artifacts": "false"}, status: 1,
 			outputs:  map[string]string{"verdict": "not-conforming"},
 			uploaded: []string{"annotations.txt", "junit.xml", "report.html", "result.json", "summary.md"},
 			commands: []string{"::error file=sub/pugcheck.yaml,line=1,title=fail P2.1-3"},
@@ -126,8 +126,8 @@ func TestActionRuns(t *testing.T) {
 	}
 }
 
-// TestActionKeepsFolders: what failed in a job can be run again from the job's artifact.
-func TestActionKeepsFolders(t *testing.T) {
+// TestActionKeepsArtifacts: what failed in a job can be run again from the job's artifact.
+func TestActionKeepsArtifacts(t *testing.T) {
 	dir := workspace(t)
 	r := runAction(t, dir, map[string]string{"suite": "handler", "command": "sh fd2.sh", "args": "--only P2.1"})
 	packed := filepath.Join(r.values["outputs.reports"], "artifacts.tar.gz")
@@ -157,7 +157,7 @@ func TestActionKeepsFolders(t *testing.T) {
 
 // TestActionEvaluatesNothing: whoever can set an input can name a command, and no more.
 func TestActionEvaluatesNothing(t *testing.T) {
-	for _, input := range []string{"command", "args", "profile", "requirements", "known-failing", "strict", "reports", "suite", "annotations", "code-scanning", "folders"} {
+	for _, input := range []string{"command", "args", "profile", "requirements", "known-failing", "strict", "reports", "suite", "annotations", "code-scanning", "keep-artifacts"} {
 		for _, evil := range []string{"*; $(touch pwned) `touch pwned` $((a[$(touch pwned)])); touch pwned", "x'; touch pwned; ' \"; touch pwned; \"\ntouch pwned\n"} {
 			dir := workspace(t)
 			inputs := map[string]string{"suite": "handler", "artifact": ""}
