@@ -32,7 +32,7 @@ var pauseFaults = map[string]Fault{
 		}
 		return nil
 	}),
-	"duration-that-is-none-ignored": list(func(all []map[string]json.RawMessage) []map[string]json.RawMessage {
+	"malformed-duration-ignored": list(func(all []map[string]json.RawMessage) []map[string]json.RawMessage {
 		for _, o := range all {
 			if d := durationOf(o); d != "" && isPause(o) {
 				if _, err := time.ParseDuration(d); err != nil || strings.HasPrefix(d, "-") {

@@ -20,7 +20,7 @@ var outputs = []Defect{
 
 var lifeOfASession = []Defect{
 	{Name: "micro-sign-refused", Clause: "P10-4", Fault: "does not know the unit µs", Message: "20000000µs"},
-	{Name: "duration-that-is-none-ignored", Clause: "P10-4", Verdict: report.Warn, Fault: "pauses without a time where the duration is none", Message: `duration "soon", which is none`},
+	{Name: "malformed-duration-ignored", Clause: "P10-4", Verdict: report.Warn, Fault: "pauses without a time where the duration is malformed", Message: `the malformed duration "soon"`},
 	{Name: "pause-forgotten", Clause: "P10-5", Fault: "forgets a pause when an ordinary Output follows", Message: "a pause as last Output leads to", Beside: map[string]string{
 		"P5.2-1": "Outputs in another order lead to something else"}},
 	{Name: "over-long-sleep-refused", Clause: "P10-6", Fault: "fails on a sleep of more than ten minutes", Message: "10m1s"},
