@@ -9,7 +9,7 @@ var overPipes = []Defect{
 	{Name: "inputs-in-a-file", Clause: "P2.1-2", Fault: "writes the input to a file and passes its name", Message: "it ended after 0 bytes"},
 	{Name: "output-is-fd-2", Clause: "P2.1-3", Fault: "reads the output from file descriptor 2", Message: "the bucket holds nothing of it", Beside: map[string]string{
 		"P2.1-5": "what stands on file descriptor 2 counts then"}},
-	{Name: "commits-at-output's-end", Clause: "P2.1-4", Fault: "commits when the output has ended, without waiting for the handler", Message: "snapshots while the handler still ran: [4]"},
+	{Name: "commits-at-output's-end", Clause: "P2.1-4", Fault: "commits when the output has ended, without waiting for the handler", Message: "in which the handler did not exit by itself: [4]"},
 	{Name: "both-outputs-in-one", Clause: "P2.1-5", Fault: "reads file descriptor 2 together with 1", Message: "the two entries of file descriptor 1", Beside: map[string]string{
 		"P2.1-3": "what is written to 2 counts then"}},
 }

@@ -88,5 +88,5 @@ var _ = scenario("P2.1", "exit-ends-it", "the handler closes its output and live
 			x.Stop("the output was not committed at all (%s)%s", exit.Exit, run.said())
 		}
 		x.Clause("P2.1-4").Holds(len(early) == 0, "nothing is committed before the handler has exited, since its status belongs to the result",
-			"snapshots while the handler still ran: %v", early)
+			"snapshots in the second after the output ended, in which the handler did not exit by itself: %v", early)
 	}, lasts(2*time.Second))
