@@ -146,7 +146,7 @@ var _ = scenario("P10", "stays-paused", "a pure pause is the last entry, its bod
 			run = x.Run(s.ID)
 			inv := run.Next("P10-12", "P10-15", type4)
 			// The invocation now proves that the session could have been run before.
-			x.Clause("P10-11").Holds(idle, "a paused session with nothing new is not run (the stop has "+c.how+")", "%d invocations before anything arrived", len(x.invocations())-before-1)
+			x.Clause("P10-11").Holds(idle, "a paused session with nothing new is not run (the stop has "+c.how+")", "invocations before anything arrived: %d", len(x.invocations())-before-1)
 			if !idle && c.stop.NoInline { // a stop that went unseen cannot be ended
 				inv.Finish()
 				run.Wait()
